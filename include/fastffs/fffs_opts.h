@@ -1,0 +1,21 @@
+/* FASTFFS compile-time limits. Define them on the compiler's command line, the same for library and application. */
+#ifndef FFFS_OPTS_H
+#define FFFS_OPTS_H
+
+/* Longest file name in bytes, without the NUL. Range 8..255. The format allows 255; an image that holds longer names
+ * mounts, and those names answer FFFS_ERR_NAME_TOO_LONG. RAM: a directory entry holds one name. */
+#ifndef FFFS_NAME_MAX
+#define FFFS_NAME_MAX 64
+#endif
+
+/* Extents that an open writer keeps in RAM before it writes a table block. Range 2..32. 8 bytes each, per open file. */
+#ifndef FFFS_FILE_EXTENTS
+#define FFFS_FILE_EXTENTS 6
+#endif
+
+/* Index records that one walk of the log collects at a time. Range 2..32. 8 bytes each, on the stack. */
+#ifndef FFFS_BATCH
+#define FFFS_BATCH 8
+#endif
+
+#endif
