@@ -2,7 +2,7 @@
 HARNESS_SRC = tests/harness/harness.c
 ifneq ($(wildcard src/fastffs.c),)
 TEST_SRC := $(sort $(wildcard tests/*/test_*.c))
-HARNESS_SRC += tests/harness/rig.c tests/harness/oracle.c
+HARNESS_SRC += tests/harness/rig.c tests/harness/oracle.c tests/harness/random_model.c
 TEST_LIBS = $(LIB) $(NORLIB)
 TEST_RIG = 1
 else
