@@ -14,6 +14,7 @@
 struct nor;
 
 enum nor_op { NOR_READ = 0, NOR_PROGRAM = 1, NOR_ERASE = 2, NOR_SYNC = 3, NOR_OPS = 4 };
+enum { NOR_SIZE_CLASSES = 20 };  /* class i: calls of 2^i .. 2^(i+1)-1 bytes (0: also none), the last: all larger ones */
 
 enum nor_model { NOR_TIME_NONE = 0, NOR_TIME_ESP32S3_FIT = 1, NOR_TIME_W25Q64 = 2, NOR_TIME_ESP32S3 = 3 };
 
@@ -39,8 +40,9 @@ struct nor_counts {
     uint64_t time_ns[NOR_OPS];
     uint64_t pages_programmed;
     uint64_t erased_sectors;      /* in units of erase_bytes[0] */
-    uint64_t erase_calls_by_size[FFFS_FLASH_ERASE_SIZES];
+    uint64_t erase_calls_by_size[FFFS_FLASH_ERASE_SIZES]; /* erase operations that the calls split into, by config.erase_bytes[] */
     uint64_t violations;
+    uint32_t calls_by_size[NOR_OPS][NOR_SIZE_CLASSES];
 };
 
 /* Makes a device, all erased. Aborts when out of memory. */
@@ -49,9 +51,11 @@ void nor_destroy(struct nor *nor);
 /* The driver for the library; valid as long as the device. Costs are declared from the time model. */
 const struct fffs_flash *nor_flash(struct nor *nor);
 
-/* A copy-on-write clone: cheap until it is written. Counters start at zero, time goes on, faults are off. */
+/* A clone (a sparse device copies only what was touched). Counters start at zero, time goes on, faults are off. */
 struct nor *nor_clone(struct nor *nor);
-/* Makes `to` equal to `from` (same config) without allocating. */
+/* Makes `to` equal to `from` (same config) without allocating: contents, scars of faults, wear and what is worn out, power,
+ * time. Only what changed on either side since the last copy of `from` to `to` is copied. The counters of `to` start at zero,
+ * its faults are off; its trace, tag and branch callback stay its own. */
 void nor_copy(struct nor *to, const struct nor *from);
 
 /* Sets everything to erased / to a byte, untimed, uncounted, all granules programmable (erased) or programmed. */
@@ -77,6 +81,11 @@ uint32_t nor_wear(const struct nor *nor, uint32_t unit); /* erases of erase unit
 /* Caller tag: counts are also kept per tag (0..7); the harness sets it around calls. */
 void nor_set_tag(struct nor *nor, int tag);
 const struct nor_counts *nor_tag_counts(const struct nor *nor, int tag);
+
+/* Counts per erase unit, off until asked for (it allocates; a clone starts without): the calls of `op` that touched the
+ * unit since then or since nor_reset_counts. */
+void nor_count_units(struct nor *nor);
+uint32_t nor_unit_calls(const struct nor *nor, enum nor_op op, uint32_t unit);
 
 /* Operation log: each call as one line with virtual time, to `out`; NULL ends it. */
 void nor_trace(struct nor *nor, FILE *out);

@@ -22,7 +22,14 @@ enum nor_fault_kind {
     NOR_FAULT_KINDS
 };
 
-/* Applies `kind` to the operation number `n` from now (counted over the ops in `op_mask`, bits 1 << enum nor_op). Kinds
+/* A kind that does not fit the operation becomes its counterpart: a program takes PREFIX for ERASE_OLD, SUBSET for
+ * ERASE_PART, WEAK for ERASE_JUNK and WEAK_BLANK for ERASE_BLANK, an erase the other way round; a read or sync is cut (the
+ * power goes) or fails, and a read that lies delivers wrong bytes.
+ *
+ * Granules touched by a cut or half-failed program may only be programmed again with the identical bytes, those touched by a
+ * cut or half-failed erase not at all, until an erase has completed: anything else is a violation.
+ *
+ * Applies `kind` to the operation number `n` from now (counted over the ops in `op_mask`, bits 1 << enum nor_op). Kinds
  * BEFORE .. ERASE_OLD cut the power there. */
 void nor_fault_at(struct nor *nor, uint64_t n, unsigned op_mask, enum nor_fault_kind kind, uint64_t seed);
 void nor_fault_clear(struct nor *nor);
@@ -41,6 +48,9 @@ void nor_on_mutation(struct nor *nor, nor_branch_fn branch, void *context);
 /* `into` (same config as nor; created once, reused, no allocation per branch) becomes the flash after the damaged
  * operation, powered on, faults off, metastable bits seeded. */
 void nor_branch(struct nor *nor, struct nor *into, enum nor_fault_kind kind, uint64_t seed);
+/* The same with a chosen outcome, for exhaustive sweeps: the pending program left the bits of its range at `left` (which can
+ * only be cleared as far as the program would have), those set in `weak` (NULL: none) read either way. */
+void nor_branch_torn(struct nor *nor, struct nor *into, const uint8_t *left, const uint8_t *weak, uint64_t seed);
 
 /* Whether any metastable bit exists in the range. */
 int nor_is_weak(const struct nor *nor, uint32_t address, uint32_t bytes);
