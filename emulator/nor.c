@@ -434,37 +434,42 @@ const struct nor_config *nor_get_config(const struct nor *nor)
 
 /* ---- copies ---- */
 
-static void copy_wear(struct nor *to, const struct nor *from, uint32_t chunk)
+/* Copies the erase counts of the units that start in the chunk; returns whether any differed. */
+static int copy_wear(struct nor *to, const struct nor *from, uint32_t chunk)
 {
-    uint32_t address = chunk << from->chunk_shift;
-    uint32_t first = (uint32_t)(((uint64_t)address + from->config.erase_bytes[0] - 1) >> from->unit_shift);
-    uint64_t end = ((uint64_t)address + from->chunk_bytes + from->config.erase_bytes[0] - 1) >> from->unit_shift;
-    for (uint32_t unit = first; unit < end && unit < from->units; unit++) {
+    uint64_t address = (uint64_t)chunk << from->chunk_shift;
+    uint64_t unit = (address + from->config.erase_bytes[0] - 1) >> from->unit_shift;
+    uint64_t end = (address + from->chunk_bytes + from->config.erase_bytes[0] - 1) >> from->unit_shift;
+    int differed = 0;
+    for (; unit < end && unit < from->units; unit++) {
+        differed |= to->wear[unit] != from->wear[unit];
         to->wear[unit] = from->wear[unit];
     }
+    return differed;
 }
 
 static void copy_chunk(struct nor *to, const struct nor *from, uint32_t chunk)
 {
     const uint8_t *data = chunk_data(from, chunk);
-    if (data == NULL) {
-        release_chunk(to, chunk);
-    } else {
+    int changed = copy_wear(to, from, chunk);
+    if (data != NULL) {
         memcpy(own_data(to, chunk), data, from->chunk_bytes);
         memcpy(own_used(to, chunk), chunk_used(from, chunk), from->used_stride);
+        changed = 1;
+    } else if (to->sparse[chunk] != NULL) {
+        release_chunk(to, chunk);
+        changed = 1;
     }
-    copy_wear(to, from, chunk);
-    note_change(to, chunk);
+    if (changed) {
+        note_change(to, chunk);
+    }
 }
 
 static void copy_everything(struct nor *to, const struct nor *from)
 {
     for (uint32_t chunk = 0; chunk < from->chunks; chunk++) {
-        if (from->sparse == NULL || from->sparse[chunk] != NULL || to->sparse[chunk] != NULL) {
-            copy_chunk(to, from, chunk);
-        }
+        copy_chunk(to, from, chunk);
     }
-    memcpy(to->wear, from->wear, from->units * sizeof *to->wear);
 }
 
 /* Copies the chunks that `changed` (one of the two) changed after its sequence number `since`, up to `until`. */
