@@ -33,7 +33,7 @@ struct rig_point;
 #define CHECK_OK(status) harness_check_status(__FILE__, __LINE__, #status, (long long)(status), 0)
 #define CHECK_STATUS(status, expected) \
     harness_check_status(__FILE__, __LINE__, #status, (long long)(status), (long long)(expected))
-#define CHECK_MEM(a, b, bytes) harness_check_mem(__FILE__, __LINE__, #a, #b, (a), (b), (bytes))
+#define CHECK_MEM(a, b, bytes) harness_check_mem(__FILE__, __LINE__, #a, #b, (a), (b), (size_t)(bytes))
 #define CHECK_STR(a, b) harness_check_str(__FILE__, __LINE__, #a, #b, (a), (b))
 
 #if defined(__GNUC__)
