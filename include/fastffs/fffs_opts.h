@@ -8,7 +8,13 @@
 #define FFFS_NAME_MAX 64
 #endif
 
-/* Extents that an open writer keeps in RAM before it writes a table block. Range 2..32. 8 bytes each, per open file. */
+/* Folders that an open directory remembers having returned. Range 1..64. 8 bytes each. More folders than that are found
+ * too, with one more read per file of a forgotten folder that was seen before. */
+#ifndef FFFS_DIR_FOLDERS
+#define FFFS_DIR_FOLDERS 16
+#endif
+
+/* Extents that an open writer keeps in RAM before it writes a table block. Range 2..28. 8 bytes each, per open file. */
 #ifndef FFFS_FILE_EXTENTS
 #define FFFS_FILE_EXTENTS 6
 #endif

@@ -1,0 +1,42 @@
+/* The order of programs that makes a change atomic: data, tables and node first, the index record last. */
+#ifndef FFFS_COMMIT_H
+#define FFFS_COMMIT_H
+
+#include "extents.h"
+#include "volume.h"
+
+/* What a new node is made of. */
+struct fffs_node_plan {
+    struct fffs_point *point;
+    struct fffs_builder *builder;
+    uint8_t *tail;              /* last bytes of the data, not yet programmed */
+    uint32_t tail_bytes;
+    uint32_t tail_room;         /* bytes of the tail's buffer: the node is put behind the tail where it fits */
+    const uint8_t *meta;        /* name in RAM, or NULL: data CRC, attributes and name of `old` */
+    const struct fffs_node *old;
+    uint32_t meta_bytes;
+    uint32_t size, stamp;
+    uint16_t slot;
+    uint8_t name_length, tag;
+    uint8_t flags;              /* FFFS_NODE_ATTRS, FFFS_NODE_DATA_CRC of meta */
+};
+
+void fffs_builder_clear(struct fffs_builder *builder);
+/* Adds bytes just programmed at `address`, file offsets up to `end`. Programs a table block when the list in RAM is full. */
+int fffs_builder_add(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder, uint32_t address,
+                     uint32_t end);
+/* Counts the segment of `point` as one that holds bytes of the file. */
+void fffs_builder_enter(struct fffs_point *point, struct fffs_builder *builder);
+
+/* Programs tail, padding and node, in one call where they fit the buffer, and fills the put record to commit. */
+int fffs_node_write(struct fffs *fs, struct fffs_node_plan *plan, struct fffs_record *record);
+/* The most flash that a node of these parts can take, padding included. */
+uint32_t fffs_node_bound(const struct fffs *fs, uint32_t meta_bytes);
+
+/* Commits a put record: it replaces `old` (head 0: none). Durable on FFFS_OK. Cost: 1 program. */
+int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
+int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old);
+/* Takes a committed record into cache, weights and counts. */
+int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
+
+#endif

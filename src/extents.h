@@ -1,0 +1,39 @@
+/* Nodes and extents as they stand on flash: load and verify a node, find the extent that holds an offset. */
+#ifndef FFFS_EXTENTS_H
+#define FFFS_EXTENTS_H
+
+#include "node.h"
+#include "volume.h"
+
+/* Bytes of a node that suit a stack buffer: trailer, a common name, a few extents. */
+enum { FFFS_NODE_WINDOW = 96 };
+
+/* Where bytes of a file lie. */
+struct fffs_piece {
+    uint32_t address;
+    uint32_t start, end;        /* offsets in the file */
+};
+
+/* Reads the node that a put record names into `buffer` (at least FFFS_NODE_TRAILER bytes) in one read call of at most
+ * `bytes` and at most its footprint, and verifies it: CRC, slot, extent of its fields. Longer nodes cost more reads.
+ * FFFS_ERR_CORRUPT, FFFS_ERR_IO. */
+int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
+                   uint32_t bytes);
+/* `bytes` bytes of the node that begin `from_end` before its end: out of the window, or by a read. */
+int fffs_node_read(struct fffs *fs, const struct fffs_node *node, uint32_t from_end, void *to, uint32_t bytes);
+/* 1 when the node's name is `name`, 0 when not, or an error. */
+int fffs_node_has_name(struct fffs *fs, const struct fffs_node *node, const char *name, uint32_t length);
+
+/* The extent that holds file offset `offset` < size. 0 reads for what is in the node's window. */
+int fffs_extent_find(struct fffs *fs, const struct fffs_node *node, uint32_t offset, struct fffs_piece *piece);
+/* Table block number `index` of the node, 0 the oldest: its address and length in bytes. */
+int fffs_table_place(struct fffs *fs, const struct fffs_node *node, uint32_t index, uint32_t *address,
+                     uint32_t *bytes);
+
+/* Whether a put record's run, its length rounded up, overlaps addresses low .. high - 1; a put-multi always may. No reads. */
+int fffs_record_touches(const struct fffs_shape *shape, const struct fffs_record *record, uint32_t low, uint32_t high);
+/* The same exactly: 1 when a byte of the file's data, tables or node lies there, 0 when not, or an error. Reads the node
+ * where the record alone does not tell. */
+int fffs_record_uses(struct fffs *fs, const struct fffs_record *record, uint32_t low, uint32_t high);
+
+#endif

@@ -1,0 +1,378 @@
+/* Segments. Owns the segment table, the append points, `used`, `erased`, `ring`, `erases` and `bad` of struct fffs.
+ *
+ * Weights are a hint for choosing; the reason to erase is always the walk of the current records (I7). A segment is
+ * programmed only if its erase returned in this session or a clean mark tells that it is erased (I2). */
+#include "segments.h"
+
+#include "bytes.h"
+#include "extents.h"
+#include "flash_io.h"
+#include "handles.h"
+#include "index_log.h"
+
+uint32_t fffs_segment_bytes(const struct fffs *fs)
+{
+    return (uint32_t)1 << (fs->shape.segment_shift + fs->shape.sector_shift);
+}
+
+uint32_t fffs_segment_of(const struct fffs *fs, uint32_t address)
+{
+    uint32_t sector = address >> fs->shape.sector_shift;
+    return ((sector + fs->shape.phase) >> fs->shape.segment_shift) - fs->first_segment;
+}
+
+uint32_t fffs_segment_low(const struct fffs *fs, uint32_t segment)
+{
+    uint32_t sector = (segment + fs->first_segment) << fs->shape.segment_shift;
+
+    if (segment == 0 || sector < fs->shape.phase + (uint32_t)fs->shape.first_sector)
+        sector = fs->shape.first_sector;
+    else
+        sector -= fs->shape.phase;
+    return sector << fs->shape.sector_shift;
+}
+
+uint32_t fffs_segment_high(const struct fffs *fs, uint32_t segment)
+{
+    uint32_t sector = ((segment + fs->first_segment + 1u) << fs->shape.segment_shift) - fs->shape.phase;
+    return fffs_min(sector, fs->shape.sectors) << fs->shape.sector_shift;
+}
+
+uint32_t fffs_segment_weight(const struct fffs *fs, uint32_t segment)
+{
+    return fs->config->segment_table[segment] & FFFS_SEGMENT_WEIGHT;
+}
+
+static int is_open(const struct fffs *fs, uint32_t segment)
+{
+    return fs->user.segment == segment || fs->moved.segment == segment;
+}
+
+int fffs_segment_is_dead(const struct fffs *fs, uint32_t segment)
+{
+    return fs->config->segment_table[segment] == 0 && !is_open(fs, segment);
+}
+
+uint32_t fffs_segments_free(const struct fffs *fs)
+{
+    uint32_t i, count = 0;
+
+    for (i = 0; i < fs->shape.segments; i++) {
+        uint16_t entry = fs->config->segment_table[i];
+
+        if ((entry == 0 || entry == FFFS_SEGMENT_ERASED) && !is_open(fs, i))
+            count++;
+    }
+    return count;
+}
+
+/* ---- Budget ---- */
+
+uint32_t fffs_capacity(const struct fffs *fs)
+{
+    uint32_t segment = fffs_segment_bytes(fs);
+    uint32_t data = fffs_volume_bytes(&fs->shape) - ((uint32_t)fs->shape.first_sector << fs->shape.sector_shift);
+    uint32_t spared = (3u + fs->bad) * segment, usable;
+
+    if (data <= spared)
+        return 0;
+    usable = data - spared;
+    usable -= usable / 16u;
+    return usable > segment ? usable - segment : 0;
+}
+
+uint32_t fffs_footprint_bytes(const struct fffs *fs, uint32_t bytes)
+{
+    uint32_t unit = fffs_unit_bytes(&fs->shape);
+    uint32_t units = (bytes + unit - 1u) >> (fs->shape.sector_shift - 8u);
+    uint8_t code = fffs_footprint_encode(units);
+
+    if (code == 0)
+        return units << (fs->shape.sector_shift - 8u);
+    return fffs_footprint_decode(code) << (fs->shape.sector_shift - 8u);
+}
+
+/* ---- Weights ---- */
+
+static void weigh_one(struct fffs *fs, uint32_t segment, uint32_t bytes, int add)
+{
+    uint16_t *entry = &fs->config->segment_table[segment];
+    uint8_t total_shift = (uint8_t)(fs->shape.segment_shift + fs->shape.sector_shift);
+    uint8_t shift = (uint8_t)(total_shift > 14u ? total_shift - 14u : 0u);
+    uint32_t units = (bytes + ((uint32_t)1 << shift) - 1u) >> shift;
+    uint32_t weight = *entry & FFFS_SEGMENT_WEIGHT;
+
+    if (add)
+        weight = fffs_min(weight + units, FFFS_SEGMENT_WEIGHT);
+    else
+        weight = weight > units ? weight - units : 0;
+    *entry = (uint16_t)((*entry & ~(unsigned)FFFS_SEGMENT_WEIGHT) | weight);
+}
+
+/* Spreads a run over the segments it lies in. Each step moves on by at least one sector. */
+static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add)
+{
+    uint32_t first = (uint32_t)fs->shape.first_sector << fs->shape.sector_shift;
+    uint32_t end = address + bytes;
+
+    if (add)
+        fs->used += bytes;
+    else
+        fs->used -= bytes;
+    address = address < first ? first : address;
+    while (address < end) {
+        uint32_t segment = fffs_segment_of(fs, address);
+        uint32_t part = fffs_min(fffs_segment_high(fs, segment), end) - address;
+
+        weigh_one(fs, segment, part, add);
+        address += part;
+    }
+}
+
+static int weigh_parts(struct fffs *fs, const struct fffs_node *node, int add)
+{
+    struct fffs_piece piece;
+    uint32_t i, address, bytes;
+
+    for (piece.end = 0; piece.end < node->size;) {
+        int status = fffs_extent_find(fs, node, piece.end, &piece);
+
+        if (status != FFFS_OK)
+            return status;
+        weigh_run(fs, piece.address, piece.end - piece.start, add);
+    }
+    for (i = 0; i < node->tables; i++) {
+        int status = fffs_table_place(fs, node, i, &address, &bytes);
+
+        if (status != FFFS_OK)
+            return status;
+        weigh_run(fs, address, bytes, add);
+    }
+    return FFFS_OK;
+}
+
+int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_node node;
+    uint32_t end = fffs_record_end(&fs->shape, record);
+    uint32_t footprint = fffs_min(fffs_record_footprint(&fs->shape, record), end);
+    int status = FFFS_OK;
+
+    if ((fs->state & FFFS_STATE_WEIGHED) == 0 || !fffs_is_put(record))
+        return FFFS_OK;
+    if (record->head < fs->shape.first_sector || end > fffs_volume_bytes(&fs->shape))
+        return fffs_corrupt();
+    weigh_run(fs, end - footprint, footprint, add);
+    if ((record->kind & FFFS_KIND_MULTI) != 0) {
+        status = fffs_node_load(fs, record, &node, window, sizeof window);
+        if (status == FFFS_OK)
+            status = weigh_parts(fs, &node, add);
+    }
+    return status;
+}
+
+int fffs_segments_weigh(struct fffs *fs)
+{
+    struct fffs_batch batch;
+    uint32_t from = 0, i;
+
+    if ((fs->state & FFFS_STATE_WEIGHED) != 0)
+        return FFFS_OK;
+    if (fs->config->segment_table == NULL)
+        return FFFS_ERR_NO_MEMORY;
+    fs->state |= FFFS_STATE_WEIGHED; /* so that accounting counts */
+    fs->used = 0;
+    fs->files_live = 0;
+    for (i = 0; i < fs->shape.segments; i++)
+        fs->config->segment_table[i] &= FFFS_SEGMENT_ERASED | FFFS_SEGMENT_PENDING;
+    batch.base = 0;
+    batch.low = batch.high = 0;
+    while (from < FFFS_SLOTS_END) {
+        int status = fffs_index_collect(fs, &batch, from, FFFS_SLOTS_END);
+
+        for (i = 0; i < batch.count && status == FFFS_OK; i++) {
+            status = fffs_segments_account(fs, &batch.records[i], 1);
+            if (status == FFFS_ERR_CORRUPT)
+                status = FFFS_OK; /* its file answers corrupt when used; the walk before an erase stops there */
+            fs->files_live++;
+        }
+        if (status != FFFS_OK) {
+            fs->state &= (uint8_t)~FFFS_STATE_WEIGHED;
+            return status;
+        }
+        from = batch.next;
+    }
+    return FFFS_OK;
+}
+
+static void mark_pending(struct fffs *fs, uint32_t address, uint32_t end)
+{
+    while (address < end) {
+        uint32_t segment = fffs_segment_of(fs, address);
+
+        fs->config->segment_table[segment] |= FFFS_SEGMENT_PENDING;
+        address = fffs_segment_high(fs, segment);
+    }
+}
+
+void fffs_segments_settle_pending(struct fffs *fs)
+{
+    const struct fffs_file *at;
+    uint32_t i, start;
+
+    for (at = fs->files; at != NULL; at = at->next)
+        if ((at->state & FFFS_FILE_WRITER) != 0 && at->u.write.tables > 0)
+            return; /* its older extents are not in RAM */
+    if (fs->config->segment_table == NULL)
+        return;
+    for (i = 0; i < fs->shape.segments; i++)
+        fs->config->segment_table[i] &= (uint16_t)~FFFS_SEGMENT_PENDING;
+    for (at = fs->files; at != NULL; at = at->next) {
+        if ((at->state & FFFS_FILE_WRITER) == 0)
+            continue;
+        for (i = 0, start = 0; i < at->u.write.count; i++) {
+            const struct fffs_extent *extent = &at->u.write.extents[i];
+
+            mark_pending(fs, extent->address, extent->address + (extent->end - start));
+            start = extent->end;
+        }
+    }
+}
+
+/* ---- Erase ---- */
+
+int fffs_segment_in_use(struct fffs *fs, uint32_t segment)
+{
+    struct fffs_batch batch;
+    uint32_t from = 0, i;
+
+    if ((fs->config->segment_table[segment] & FFFS_SEGMENT_PENDING) != 0 || is_open(fs, segment))
+        return 1;
+    batch.base = 0;
+    batch.low = fffs_segment_low(fs, segment);
+    batch.high = fffs_segment_high(fs, segment);
+    while (from < FFFS_SLOTS_END) {
+        int status = fffs_index_collect(fs, &batch, from, FFFS_SLOTS_END);
+
+        for (i = 0; i < batch.count && status == FFFS_OK; i++)
+            status = fffs_record_uses(fs, &batch.records[i], batch.low, batch.high);
+        if (status != FFFS_OK)
+            return status;
+        from = batch.next;
+    }
+    return fffs_handles_pin(fs, batch.low, batch.high);
+}
+
+int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from)
+{
+    uint32_t low = fffs_segment_low(fs, segment), high = fffs_segment_high(fs, segment);
+    uint16_t *entry = &fs->config->segment_table[segment];
+    int status = fffs_handles_before_erase(fs, low, high);
+
+    if (status == FFFS_OK)
+        status = fffs_log_begin_change(fs);
+    if (status != FFFS_OK)
+        return status;
+    if (fs->gc.erase_next > low && fs->gc.erase_next < high)
+        fs->gc.erase_next = 0;
+    status = fffs_io_erase(fs, from, high - from);
+    fs->erases++;
+    if (status != FFFS_OK) {
+        *entry = FFFS_SEGMENT_WEIGHT; /* full and without a live byte: never chosen again in this session (F8) */
+        fs->bad++;
+        return status;
+    }
+    *entry = FFFS_SEGMENT_ERASED;
+    fs->erased++;
+    return FFFS_OK;
+}
+
+/* ---- Append points ---- */
+
+void fffs_point_close(struct fffs_point *point)
+{
+    point->segment = FFFS_NONE16;
+    point->next = point->limit = 0;
+    point->items = 0;
+}
+
+/* Makes a dead segment ready: 1 done, 0 it is in use after all, or an error. */
+static int reclaim(struct fffs *fs, uint32_t segment)
+{
+    uint32_t low = fffs_segment_low(fs, segment), from = low;
+    int status;
+
+    if (fs->gc.erase_next > low && fs->gc.erase_next < fffs_segment_high(fs, segment)) {
+        from = fs->gc.erase_next; /* the part before it is erased, and nothing can have got there since */
+    } else {
+        status = fffs_segment_in_use(fs, segment);
+        if (status != 0) {
+            if (status == 1)
+                fs->config->segment_table[segment] |= 1u; /* the weight was wrong: leave it alone */
+            return status < 0 ? status : 0;
+        }
+    }
+    status = fffs_segment_erase(fs, segment, from);
+    return status == FFFS_OK ? 1 : status;
+}
+
+static int open_next(struct fffs *fs, struct fffs_point *point)
+{
+    uint32_t i;
+
+    for (i = 0; i < fs->shape.segments; i++) {
+        uint32_t segment = fs->ring + i;
+        int status = 1;
+
+        segment = segment >= fs->shape.segments ? segment - fs->shape.segments : segment;
+        if (fffs_segment_is_dead(fs, segment))
+            status = reclaim(fs, segment);
+        else if (fs->config->segment_table[segment] != FFFS_SEGMENT_ERASED || is_open(fs, segment))
+            continue;
+        if (status == FFFS_ERR_CORRUPT || (status == FFFS_ERR_IO && fs->failed == 0))
+            continue; /* leave that segment, take another */
+        if (status < 0)
+            return status;
+        if (status == 0)
+            continue;
+        fs->config->segment_table[segment] = 0;
+        fs->erased--;
+        point->segment = (uint16_t)segment;
+        point->next = fffs_segment_low(fs, segment);
+        point->limit = fffs_segment_high(fs, segment);
+        point->items = 0;
+        fs->ring = (uint16_t)(segment + 1u == fs->shape.segments ? 0 : segment + 1u);
+        return FFFS_OK;
+    }
+    return FFFS_COLLECT;
+}
+
+int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room)
+{
+    int status = fffs_log_begin_change(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    if (point->segment != FFFS_NONE16 &&
+        (point->limit - point->next < need || point->items > fffs_txn_limit(&fs->shape)))
+        fffs_point_close(point);
+    if (point->segment == FFFS_NONE16) {
+        if (point == &fs->user && fffs_segments_free(fs) < 2u)
+            return FFFS_COLLECT;
+        status = open_next(fs, point);
+        if (status != FFFS_OK)
+            return status;
+    }
+    *room = point->limit - point->next;
+    return *room >= need ? FFFS_OK : FFFS_ERR_NO_SPACE;
+}
+
+void fffs_point_advance(struct fffs *fs, struct fffs_point *point, uint32_t bytes)
+{
+    if (point == &fs->user)
+        fs->config->segment_table[point->segment] |= FFFS_SEGMENT_PENDING;
+    point->next += bytes;
+    if (point->next >= point->limit)
+        fffs_point_close(point);
+}

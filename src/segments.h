@@ -1,0 +1,54 @@
+/* Data segments: live weights, states, append points, choice and erase of the next segment. */
+#ifndef FFFS_SEGMENTS_H
+#define FFFS_SEGMENTS_H
+
+#include "volume.h"
+
+/* An entry of the segment table: weight in bits 13..0, two states above. */
+enum {
+    FFFS_SEGMENT_WEIGHT = 0x3FFF,
+    FFFS_SEGMENT_ERASED = 0x4000,   /* known to be erased */
+    FFFS_SEGMENT_PENDING = 0x8000   /* holds bytes of an open writer */
+};
+
+/* Internal result: no segment is free for this append point; collect first. */
+enum { FFFS_COLLECT = 1 };
+
+uint32_t fffs_segment_of(const struct fffs *fs, uint32_t address);
+/* Its addresses low .. high - 1. */
+uint32_t fffs_segment_low(const struct fffs *fs, uint32_t segment);
+uint32_t fffs_segment_high(const struct fffs *fs, uint32_t segment);
+uint32_t fffs_segment_bytes(const struct fffs *fs);
+uint32_t fffs_segment_weight(const struct fffs *fs, uint32_t segment);
+/* Neither open nor pending nor bad, and of weight 0: its erase needs no copying. */
+int fffs_segment_is_dead(const struct fffs *fs, uint32_t segment);
+/* Segments that an append point could open: erased and dead ones. */
+uint32_t fffs_segments_free(const struct fffs *fs);
+
+/* The budget: bytes that live files and open writers may take in all. */
+uint32_t fffs_capacity(const struct fffs *fs);
+/* What a run of `bytes` costs the budget: its footprint as the record will code it. */
+uint32_t fffs_footprint_bytes(const struct fffs *fs, uint32_t bytes);
+
+/* Weights of all current records anew: the second pass of mount. Reads the nodes of put-multi records only. */
+int fffs_segments_weigh(struct fffs *fs);
+/* Adds a put record to the weights and the budget, or takes it away. Reads the node of a put-multi. */
+int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add);
+/* After a writer was closed or discarded: segments that no other writer has bytes in are no longer pending. */
+void fffs_segments_settle_pending(struct fffs *fs);
+
+/* Whether a current record, a pending byte or a pin is in the segment: the exact walk before an erase. 1, 0, or error. */
+int fffs_segment_in_use(struct fffs *fs, uint32_t segment);
+/* Erases a segment from address `from` (its low end, or where a piecewise erase stands) to its end. */
+int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from);
+
+/* Room at an append point for at least `need` bytes in one segment: FFFS_OK with *room contiguous bytes at point->next,
+ * FFFS_COLLECT, or an error. Opens (and erases) the next segment in ring order when the open one is used up. The user's
+ * point leaves one free segment to the collector. */
+int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room);
+/* Closes the open segment early. */
+void fffs_point_close(struct fffs_point *point);
+/* Takes `bytes` bytes at the point, which were just programmed. */
+void fffs_point_advance(struct fffs *fs, struct fffs_point *point, uint32_t bytes);
+
+#endif
