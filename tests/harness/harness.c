@@ -21,14 +21,14 @@ struct harness_case {
     void (*run_at)(const struct rig_point *);
     const struct rig_point *point;
     uint64_t argument;
-    int is_long;
+    int is_long, is_later;
 };
 
 static struct harness_case *cases;
 static size_t case_count, case_room;
 static const struct harness_case *current;
 static const char *suite_name, *program_name;
-static int suite_is_long, run_long, verbose, no_fork, time_scale = 1;
+static int suite_is_long, suite_is_later, run_long, run_later, verbose, no_fork, time_scale = 1;
 static uint64_t base_seed = 1;
 static char note[512], replay[512];
 
@@ -63,6 +63,7 @@ static struct harness_case *add(const char *name, const char *at)
     if (entry->name == NULL) { abort(); }
     snprintf(entry->name, bytes, "%s.%s%s%s", suite_name, name, at[0] != '\0' ? "@" : "", at);
     entry->is_long = suite_is_long;
+    entry->is_later = suite_is_later;
     return entry;
 }
 
@@ -88,6 +89,7 @@ void harness_add_matrix(const char *name, void (*run)(const struct rig_point *),
 }
 
 void harness_long_only(int on) { suite_is_long = on; }
+void harness_later(int on) { suite_is_later = on; }
 uint64_t harness_argument(void) { return current->argument; }
 const char *harness_case(void) { return current->name; }
 int harness_is_long(void) { return run_long; }
@@ -297,14 +299,14 @@ static void collect(void)
     size_t i;
     for (i = 0; suites_name(i) != NULL; i++) {
         suite_name = suites_name(i);
-        suite_is_long = 0;
+        suite_is_long = suite_is_later = 0;
         suites_call(i);
     }
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: run_tests [--filter SUBSTR] [--only NAME] [--list] [--seed N] [--jobs N] [--long] [--verbose]\n"
+    fprintf(stderr, "usage: run_tests [--filter SUBSTR] [--only NAME] [--list] [--seed N] [--jobs N] [--long] [--later] [--verbose]\n"
                     "                 [--no-fork] [--slow FACTOR] [--replay random:...]\n");
     return 2;
 }
@@ -312,7 +314,7 @@ static int usage(void)
 static int is_chosen(const struct harness_case *entry, const char *filter, const char *only)
 {
     if (only != NULL) { return strcmp(entry->name, only) == 0; }
-    if (entry->is_long && !run_long) { return 0; }
+    if ((entry->is_long && !run_long) || (entry->is_later && !run_later)) { return 0; }
     return filter == NULL || strstr(entry->name, filter) != NULL;
 }
 
@@ -330,6 +332,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[a], "--verbose") == 0) { verbose = 1; continue; }
         if (strcmp(argv[a], "--no-fork") == 0) { no_fork = 1; continue; }
         if (strcmp(argv[a], "--long") == 0) { run_long = 1; continue; }
+        if (strcmp(argv[a], "--later") == 0) { run_later = 1; continue; }
         if (value == NULL) { return usage(); }
         if (strcmp(argv[a], "--filter") == 0) { filter = value; }
         else if (strcmp(argv[a], "--only") == 0) { only = value; }
@@ -342,7 +345,7 @@ int main(int argc, char **argv)
     }
     if (parallel < 1 || parallel > JOBS_MAX || time_scale < 1) { return usage(); }
     if (replayed != NULL) {
-        static struct harness_case replay_case = { NULL, NULL, NULL, NULL, 0, 0 };
+        static struct harness_case replay_case = { NULL, NULL, NULL, NULL, 0, 0, 0 };
         static char replay_name[] = "replay";
         replay_case.name = replay_name;
         current = &replay_case;

@@ -68,6 +68,8 @@ void harness_add_named(const char *name, void (*run)(void), uint64_t argument);
 uint64_t harness_argument(void);
 /* The suite's cases from here on are long: run only with --long. */
 void harness_long_only(int on);
+/* The suite's cases from here on wait for a capability that is not there yet: run only with --later. */
+void harness_later(int on);
 
 /* The seed of this case: from --seed and the case's name. */
 uint64_t harness_seed(void);

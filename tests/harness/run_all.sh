@@ -29,7 +29,8 @@ tail -1 "$out" | grep -v ' passed, .* failed$'
 add "$out" run_tests "$status"
 for script in tests/tool/test_tool.sh scripts/check_*.sh; do
     [ -f "$script" ] || continue
-    BUILD=$build sh "$script" >"$out" 2>&1
+    case $script in tests/*) set -- "$build" ;; *) set -- ;; esac
+    BUILD=$build sh "$script" "$@" >"$out" 2>&1
     status=$?
     if [ "$status" -eq 0 ]; then grep '^not ok' "$out"; else grep -v '^ok' "$out"; fi
     add "$out" "$script" "$status"
