@@ -367,5 +367,6 @@ int main(int argc, char **argv)
         passed = count;
     } else if (run_all(chosen, count, parallel, &passed) != 0) { return 2; }
     printf("%zu passed, %zu failed\n", passed, count - passed);
+    free(chosen);
     return passed == count && count > 0 ? 0 : 1;
 }
