@@ -28,7 +28,7 @@ function split_times(path,    i, c, n, config, mode, suffix) {
             suffix = mode ? "_background" : ""
             printf "\"%s%s\"", config[c], mode ? " +steps" : "" > path
             for (i = 1; i <= 6; i++)
-                printf " %s", cell("fastffs:" config[c], "churn." times[i] suffix) > path
+                printf " %s", value["fastffs:" config[c], "churn." times[i] suffix] + 0 > path
             printf "\n" > path
         }
     close(path)

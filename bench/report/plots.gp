@@ -21,8 +21,10 @@ set ylabel "seconds of flash time"
 set output out."/total.svg"
 plot for [i=1:8] data."/total.dat" using (column(i+1)):xtic(1) title name[i] lc rgb colour[i]
 set ylabel "time (unit at the group)"
+set yrange [0.1:*]
 set output out."/look.svg"
-plot for [i=1:8] data."/look.dat" using (column(i+1) > 0 ? column(i+1) : NaN):xtic(1) title name[i] lc rgb colour[i]
+plot for [i=1:8] data."/look.dat" using (column(i+1) > 0.1 ? column(i+1) : 0.1):xtic(1) title name[i] lc rgb colour[i]
+set autoscale y
 
 # Stacked: where churn's time goes.
 unset logscale y
@@ -55,10 +57,10 @@ set terminal svg size 960,420 font "DejaVu Sans,12" background "white"
 do for [mix in "churn small"] {
     set output out."/latency_".mix.".svg"
     set title (mix eq "churn" ? "churn files" : "small files").", default configuration"
-    plot for [fill in "57 80 90"] for [mode in "inline background"] \
-        data."/latency-".mix."-".fill."-".mode.".dat" using (position($1)):2 \
-        title fill." % full, ".(mode eq "inline" ? "inline" : "background steps") \
-        dt (mode eq "inline" ? 1 : 2) lw 1.6 lc rgb (fill eq "57" ? "#9ecae1" : fill eq "80" ? "#3182bd" : "#08306b")
+    plot for [level in "57 80 90"] for [m=1:2] \
+        data."/latency-".mix."-".level."-".word("inline background", m).".dat" using (position($1)):2 \
+        title (level." % full, ".(m == 1 ? "inline" : "background steps")) dt m lw 1.6 \
+        lc rgb (level eq "57" ? "#9ecae1" : level eq "80" ? "#3182bd" : "#08306b")
 }
 unset title
 set autoscale x
@@ -85,23 +87,26 @@ set autoscale y
 unset colorbox
 
 # Growth.
-set terminal svg size 960,620 font "DejaVu Sans,11" background "white"
+set terminal svg size 960,860 font "DejaVu Sans,11" background "white"
 set grid xtics ytics ls 100
 set logscale xy
-set key inside left top Left reverse
-array metric[4] = ["open, read, close a file of 100 B: open, µs", "list all files, ms", "mount (clean), ms", "missing name, µs"]
-array column_of[4] = [2, 4, 5, 3]
+array metric[5] = ["open a file, µs", "missing name, µs", "list all files, ms", "clean mount, ms", "free-space query, ms"]
+array column_of[5] = [2, 3, 4, 5, 6]
 array config[3] = ["minimal", "default", "default-all-cached"]
 array config_title[3] = ["no cache", "cache of 512 entries", "cache of 5,200 entries"]
 array config_colour[3] = ["#e6550d", "#3182bd", "#08306b"]
 do for [kind in "files size"] {
     set output out."/growth_".kind.".svg"
-    set multiplot layout 2,2
+    set multiplot layout 3,2
     set xlabel (kind eq "files" ? "files (4 MiB volume)" : "volume, MiB (1,000 files)")
-    do for [m=1:4] {
+    do for [m=1:5] {
+        if (m == 1) { set key outside top center horizontal } else { unset key }
         set ylabel metric[m]
-        plot for [c=1:3] data."/".kind."-".config[c].".dat" using 1:(column(column_of[m]) > 0 ? column(column_of[m]) : NaN) \
+        if (m == 5) { unset logscale y; set yrange [-0.05:*] } else { set logscale y; set autoscale y }
+        plot for [c=1:3] data."/".kind."-".config[c].".dat" using 1:(column(column_of[m]) > 0 || m == 5 ? column(column_of[m]) : NaN) \
             title config_title[c] lw 1.6 lc rgb config_colour[c]
     }
     unset multiplot
+    set autoscale y
+    set logscale y
 }
