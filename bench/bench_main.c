@@ -110,6 +110,7 @@ static int choose(struct run *run, struct session *session, const struct subject
     run->results.config = subject->config;
     run->results.model = model;
     run->results.phase = phase;
+    run->results.detail = subject->flags == 0 && model == models[0].name;
     run->results.one_mode = subject->table->background == NULL;
     return wanted(session->fs, subject->fs) && wanted(session->config, subject->config)
         && wanted(session->model, model) && wanted(session->phase, phase) ? 0 : -1;

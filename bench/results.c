@@ -69,6 +69,8 @@ static void row_speed(const struct results_run *run, const struct measure *measu
 /* Flash calls and bytes per thing: <name>_program_calls and so on. Only kinds of call that happened. */
 static void rows_flash(const struct results_run *run, const char *name, const struct measure_cell *cell, uint64_t divide)
 {
+    if (!run->detail)
+        return;
     static const char *const kinds[3] = { "read", "program", "erase" };
     char metric[64];
     for (int op = 0; op < 3; op++) {
