@@ -305,7 +305,7 @@ static int list_tail(struct fffs *fs, struct fffs_node_plan *plan)
 
     if (plan->tail_bytes > 0) {
         /* The list may have to be written first, which moves the point. */
-        if (plan->builder->count == FFFS_FILE_EXTENTS && end_address(plan->builder) != plan->point->next)
+        if (plan->builder->count == FFFS_FILE_EXTENTS)
             status = spill(fs, plan->point, plan->builder);
         if (status == FFFS_OK)
             status = reserve_aligned(fs, plan->point,

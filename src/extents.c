@@ -59,31 +59,20 @@ static int verify(struct fffs *fs, const struct fffs_node *node)
     return crc == node->crc ? FFFS_OK : fffs_corrupt();
 }
 
-/* Whether the footprint that the record tells can be this node's. */
-static int fits_record(const struct fffs *fs, const struct fffs_node *node, const struct fffs_record *record)
+uint32_t fffs_node_run(const struct fffs_node *node)
 {
-    uint32_t footprint = fffs_record_footprint(&fs->shape, record);
-    uint32_t run = node->bytes;
-    int multi = (node->flags & FFFS_NODE_MULTI) != 0;
-
-    if (node->slot != record->slot || multi != ((record->kind & FFFS_KIND_MULTI) != 0))
-        return 0;
-    if (!multi)
-        run += node->size + node->pad;
-    return run <= footprint && run <= node->end;
+    return (node->flags & FFFS_NODE_MULTI) != 0 ? node->bytes : node->bytes + node->size + node->pad;
 }
 
-int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
-                   uint32_t bytes)
+/* Reads the window and everything needed to know the node's length; no CRC yet. */
+static int load_unverified(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes)
 {
-    uint32_t footprint = fffs_record_footprint(&fs->shape, record);
     int status;
 
-    node->end = fffs_record_end(&fs->shape, record);
-    bytes = fffs_min(fffs_min(bytes, footprint), node->end);
-    if (bytes < FFFS_NODE_TRAILER || record->head < fs->shape.first_sector)
+    node->end = end;
+    if (bytes < FFFS_NODE_TRAILER)
         return fffs_corrupt();
-    status = fffs_io_read(fs, node->end - bytes, buffer, bytes);
+    status = fffs_io_read(fs, end - bytes, buffer, bytes);
     if (status != FFFS_OK)
         return status;
     node->tail = buffer;
@@ -93,7 +82,28 @@ int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fff
     status = measure(fs, node);
     if (status != FFFS_OK)
         return status;
-    if (!fits_record(fs, node, record))
+    return node->bytes <= end && node->size <= end && fffs_node_run(node) <= end ? FFFS_OK : fffs_corrupt();
+}
+
+int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes)
+{
+    int status = load_unverified(fs, end, node, buffer, fffs_min(bytes, end));
+    return status == FFFS_OK ? verify(fs, node) : status;
+}
+
+int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
+                   uint32_t bytes)
+{
+    uint32_t footprint = fffs_record_footprint(&fs->shape, record), end = fffs_record_end(&fs->shape, record);
+    int status, multi = (record->kind & FFFS_KIND_MULTI) != 0;
+
+    if (record->head < fs->shape.first_sector)
+        return fffs_corrupt();
+    status = load_unverified(fs, end, node, buffer, fffs_min(fffs_min(bytes, footprint), end));
+    if (status != FFFS_OK)
+        return status;
+    if (node->slot != record->slot || multi != ((node->flags & FFFS_NODE_MULTI) != 0) ||
+        fffs_node_run(node) > footprint)
         return fffs_corrupt();
     return verify(fs, node);
 }

@@ -19,6 +19,10 @@ struct fffs_piece {
  * FFFS_ERR_CORRUPT, FFFS_ERR_IO. */
 int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
                    uint32_t bytes);
+/* The same for a node known only by its end. */
+int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes);
+/* The length that a put record of this node codes: of the run, or of the node alone when it lists extents. */
+uint32_t fffs_node_run(const struct fffs_node *node);
 /* `bytes` bytes of the node that begin `from_end` before its end: out of the window, or by a read. */
 int fffs_node_read(struct fffs *fs, const struct fffs_node *node, uint32_t from_end, void *to, uint32_t bytes);
 /* 1 when the node's name is `name`, 0 when not, or an error. */

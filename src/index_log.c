@@ -662,15 +662,29 @@ int fffs_log_txn_begin(struct fffs *fs, uint32_t n)
     return append_raw(fs, &begin, 1);
 }
 
+/* From the first record on RAM is ahead of the flash, so a failure leaves recovery to the next mount. */
+static int append_txn(struct fffs *fs, const struct fffs_record *records, uint32_t count)
+{
+    int status = program_records(fs, fffs_log_newest(fs), fs->log.end, records, count);
+
+    if (status == FFFS_OK)
+        status = fffs_io_sync(fs);
+    if (status != FFFS_OK)
+        fs->failed = FFFS_ERR_REMOUNT;
+    else
+        fs->log.end = (uint16_t)(fs->log.end + count);
+    return status;
+}
+
 int fffs_log_txn_add(struct fffs *fs, const struct fffs_record *records, uint32_t count)
 {
-    return append_raw(fs, records, count);
+    return append_txn(fs, records, count);
 }
 
 int fffs_log_txn_commit(struct fffs *fs)
 {
     struct fffs_record commit = fffs_control_record(FFFS_CTL_COMMIT, fs->log.valid_end | fs->log.serial << 16);
-    int status = append_raw(fs, &commit, 1);
+    int status = append_txn(fs, &commit, 1);
 
     if (status == FFFS_OK)
         fs->log.valid_end = fs->log.end;

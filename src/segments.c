@@ -264,24 +264,33 @@ int fffs_segment_in_use(struct fffs *fs, uint32_t segment)
     return fffs_handles_pin(fs, batch.low, batch.high);
 }
 
-int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from)
+uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment)
 {
-    uint32_t low = fffs_segment_low(fs, segment), high = fffs_segment_high(fs, segment);
-    uint16_t *entry = &fs->config->segment_table[segment];
-    int status = fffs_handles_before_erase(fs, low, high);
+    uint32_t low = fffs_segment_low(fs, segment), next = fs->gc.erase_next;
 
-    if (status == FFFS_OK)
-        status = fffs_log_begin_change(fs);
+    return next > low && next < fffs_segment_high(fs, segment) ? next : low;
+}
+
+int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_t to)
+{
+    uint16_t *entry = &fs->config->segment_table[segment];
+    int status = fffs_log_begin_change(fs);
+
+    if (status == FFFS_OK && from == fffs_segment_low(fs, segment))
+        status = fffs_handles_before_erase(fs, from, fffs_segment_high(fs, segment));
     if (status != FFFS_OK)
         return status;
-    if (fs->gc.erase_next > low && fs->gc.erase_next < high)
-        fs->gc.erase_next = 0;
-    status = fffs_io_erase(fs, from, high - from);
+    status = fffs_io_erase(fs, from, to - from);
     fs->erases++;
+    fs->gc.erase_next = 0;
     if (status != FFFS_OK) {
         *entry = FFFS_SEGMENT_WEIGHT; /* full and without a live byte: never chosen again in this session (F8) */
         fs->bad++;
         return status;
+    }
+    if (to < fffs_segment_high(fs, segment)) {
+        fs->gc.erase_next = to;
+        return FFFS_OK;
     }
     *entry = FFFS_SEGMENT_ERASED;
     fs->erased++;
@@ -300,20 +309,18 @@ void fffs_point_close(struct fffs_point *point)
 /* Makes a dead segment ready: 1 done, 0 it is in use after all, or an error. */
 static int reclaim(struct fffs *fs, uint32_t segment)
 {
-    uint32_t low = fffs_segment_low(fs, segment), from = low;
+    uint32_t from = fffs_segment_erase_next(fs, segment);
     int status;
 
-    if (fs->gc.erase_next > low && fs->gc.erase_next < fffs_segment_high(fs, segment)) {
-        from = fs->gc.erase_next; /* the part before it is erased, and nothing can have got there since */
-    } else {
+    /* Behind a piecewise erase: it was looked at then, and nothing can have got there since. */
+    if (from == fffs_segment_low(fs, segment)) {
         status = fffs_segment_in_use(fs, segment);
-        if (status != 0) {
-            if (status == 1)
-                fs->config->segment_table[segment] |= 1u; /* the weight was wrong: leave it alone */
+        if (status == 1)
+            fs->config->segment_table[segment] |= 1u; /* the weight was wrong: leave it alone */
+        if (status != 0)
             return status < 0 ? status : 0;
-        }
     }
-    status = fffs_segment_erase(fs, segment, from);
+    status = fffs_segment_erase(fs, segment, from, fffs_segment_high(fs, segment));
     return status == FFFS_OK ? 1 : status;
 }
 

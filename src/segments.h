@@ -39,8 +39,11 @@ void fffs_segments_settle_pending(struct fffs *fs);
 
 /* Whether a current record, a pending byte or a pin is in the segment: the exact walk before an erase. 1, 0, or error. */
 int fffs_segment_in_use(struct fffs *fs, uint32_t segment);
-/* Erases a segment from address `from` (its low end, or where a piecewise erase stands) to its end. */
-int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from);
+/* Erases addresses from .. to - 1 of a dead segment: from is its low end, or where a piecewise erase stands. When `to` is
+ * its end it then counts as erased. */
+int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_t to);
+/* Where a piecewise erase of the segment goes on, else its low end. */
+uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
 
 /* Room at an append point for at least `need` bytes in one segment: FFFS_OK with *room contiguous bytes at point->next,
  * FFFS_COLLECT, or an error. Opens (and erases) the next segment in ring order when the open one is used up. The user's

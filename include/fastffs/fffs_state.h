@@ -84,19 +84,19 @@ struct fffs_log {
 };
 
 struct fffs_gc {
-    uint32_t moved_bytes;       /* of the file in work */
-    uint32_t split;             /* moved bytes that went to target[0] */
-    uint32_t target[2];         /* where they went */
+    uint32_t cursor;            /* slot to go on with in the victim, 65536: all are moved */
     uint32_t from;              /* address at which this transaction's items begin */
-    uint32_t cursor;            /* slot to go on with, 65536: done */
-    uint32_t erase_next;        /* next address of a segment erased piece by piece, 0 none */
-    uint32_t credit;            /* pacing: work owed, in microseconds */
+    uint32_t last_end;          /* address behind the last item's node */
+    uint32_t moved_bytes;       /* of the file in work: copied so far */
+    uint32_t split;             /* of them to target[0] */
+    uint32_t target[2];         /* where they went */
+    uint32_t erase_next;        /* where a segment erased piece by piece goes on, 0 none */
+    uint32_t work_us;           /* pacing: time spent on the victim in work */
     uint16_t victim;            /* segment, 0xFFFF none */
-    uint16_t items;             /* moved since the last commit */
+    uint16_t items;             /* files moved since the last commit */
+    uint16_t level;             /* levelling cursor: a segment */
     struct fffs_record file;    /* in work; head 0 none */
-    uint8_t phase;
     uint8_t victims;            /* since the last levelling */
-    uint16_t level;             /* levelling cursor */
 };
 
 struct fffs {

@@ -1,0 +1,763 @@
+/* Garbage collection. Owns struct fffs_gc.
+ *
+ * A victim is emptied file by file in slot order: its bytes in the victim are copied to the moved append point and a node
+ * with the changed extents is written behind them. The moves are committed in one transaction, so that a cut leaves either
+ * all of them or none (I6); the records are made at the commit by walking the new nodes backwards, each only if its file
+ * is still the version that was copied. The emptied segment is then dead: it is erased when it is opened, or by a step.
+ * Loops are bounded: by the slots, by the items of a transaction, and in fffs_gc_make_room() by the segments. */
+#include "gc.h"
+
+#include <string.h>
+#include "bytes.h"
+#include "commit.h"
+#include "extents.h"
+#include "flash_io.h"
+#include "handles.h"
+#include "index_log.h"
+#include "segments.h"
+
+/* Internal result of moving: commit what was moved before going on. */
+enum { COMMIT_FIRST = 2 };
+
+/* ---- Costs ---- */
+
+uint32_t fffs_gc_erase_us(const struct fffs *fs, uint32_t bytes)
+{
+    const struct fffs_flash *flash = fs->config->flash;
+    uint32_t i, us = 0;
+
+    for (i = 0; i < FFFS_FLASH_ERASE_SIZES && flash->erase_bytes[i] != 0 && flash->erase_bytes[i] <= bytes; i++) {
+        uint32_t one = flash->erase_us[i] != 0 ? flash->erase_us[i] : 45000u;
+
+        us = one * (bytes / flash->erase_bytes[i]);
+    }
+    return us;
+}
+
+uint32_t fffs_gc_copy_us(const struct fffs *fs, uint32_t bytes)
+{
+    const struct fffs_flash *flash = fs->config->flash;
+    uint32_t call = (uint32_t)flash->program_call_us + flash->read_call_us;
+    uint32_t byte_ns = (uint32_t)flash->program_byte_ns + flash->read_byte_ns;
+
+    return (call != 0 ? call : 500u) + (byte_ns != 0 ? byte_ns : 4000u) * (bytes / 64u) / 16u;
+}
+
+/* ---- Choice ---- */
+
+/* 64ths of a segment that are live. */
+static uint32_t fill_of(const struct fffs *fs, uint32_t segment)
+{
+    uint8_t total_shift = (uint8_t)(fs->shape.segment_shift + fs->shape.sector_shift);
+    uint8_t unit_shift = (uint8_t)(total_shift > 14u ? total_shift - 14u : 0u);
+    uint32_t bytes = fffs_segment_high(fs, segment) - fffs_segment_low(fs, segment);
+
+    return ((fffs_segment_weight(fs, segment) << unit_shift) + (bytes / 64u) - 1u) / (bytes / 64u);
+}
+
+static int can_be_victim(const struct fffs *fs, uint32_t segment)
+{
+    uint16_t entry = fs->config->segment_table[segment];
+
+    return entry != 0 && entry < FFFS_SEGMENT_WEIGHT && segment != fs->user.segment && segment != fs->moved.segment;
+}
+
+/* The closed segment with the fewest live bytes, at most `limit` 64ths; 0xFFFF when there is none. */
+static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
+{
+    uint32_t best = FFFS_NONE16, best_gain = 0, i;
+
+    for (i = 0; i < fs->shape.segments; i++) {
+        uint32_t bytes, fill;
+
+        if (!can_be_victim(fs, i))
+            continue;
+        bytes = fffs_segment_high(fs, i) - fffs_segment_low(fs, i);
+        fill = fill_of(fs, i);
+        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain) {
+            best_gain = (64u - fill) * (bytes / 64u);
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Every n-th victim is the next in ring order whatever it holds: static wear levelling. */
+static uint32_t next_to_level(struct fffs *fs)
+{
+    uint32_t every = fs->config->level_every != 0 ? fs->config->level_every : 64u, i;
+
+    if ((fs->flags & FFFS_MOUNT_NO_LEVELLING) != 0 || fs->gc.victims + 1u < every)
+        return FFFS_NONE16;
+    for (i = 0; i < fs->shape.segments; i++) {
+        uint32_t segment = (fs->gc.level + i) % fs->shape.segments;
+
+        if (can_be_victim(fs, segment) && fill_of(fs, segment) <= 58u) {
+            fs->gc.level = (uint16_t)((segment + 1u) % fs->shape.segments);
+            return segment;
+        }
+    }
+    return FFFS_NONE16;
+}
+
+static uint32_t fill_limit(enum fffs_gc_mode mode)
+{
+    return mode == FFFS_GC_PRESSURE ? 60u : 48u; /* 15/16 and 3/4 */
+}
+
+static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
+{
+    uint32_t victim = least_filled(fs, fill_limit(mode));
+    uint32_t level;
+
+    if (victim == FFFS_NONE16)
+        return 0;
+    level = next_to_level(fs);
+    if (level != FFFS_NONE16) {
+        victim = level;
+        fs->gc.victims = 0;
+    } else if (fs->gc.victims < 255u) {
+        fs->gc.victims++;
+    }
+    fs->gc.victim = (uint16_t)victim;
+    fs->gc.cursor = 0;
+    fs->gc.items = 0;
+    fs->gc.file.head = 0;
+    fs->gc.work_us = 0;
+    return 1;
+}
+
+/* A victim that can not be emptied is left alone until the next mount. */
+static void give_up_victim(struct fffs *fs)
+{
+    fs->config->segment_table[fs->gc.victim] |= FFFS_SEGMENT_WEIGHT;
+    fs->gc.victim = FFFS_NONE16;
+    fs->gc.file.head = 0;
+}
+
+/* ---- Moving one file ---- */
+
+/* What of a file moves, in one slice. */
+struct move {
+    struct fffs_node node;      /* of the version being moved */
+    uint8_t window[FFFS_NODE_WINDOW];
+    uint32_t low, high;         /* the victim */
+    uint32_t total;             /* bytes that move */
+    int whole;                  /* all of the file moves */
+};
+
+/* The part of a piece inside the victim. */
+static uint32_t clip(const struct move *move, const struct fffs_piece *piece, uint32_t *skip)
+{
+    uint32_t end = piece->address + (piece->end - piece->start);
+    uint32_t from = piece->address < move->low ? move->low : piece->address;
+    uint32_t to = end > move->high ? move->high : end;
+
+    *skip = from < to ? from - piece->address : 0;
+    return from < to ? to - from : 0;
+}
+
+static int measure_move(struct fffs *fs, struct move *move)
+{
+    struct fffs_piece piece;
+    uint32_t skip, segment = fffs_segment_bytes(fs);
+
+    move->total = 0;
+    for (piece.end = 0; piece.end < move->node.size;) {
+        int status = fffs_extent_find(fs, &move->node, piece.end, &piece);
+
+        if (status != FFFS_OK)
+            return status;
+        move->total += clip(move, &piece, &skip);
+    }
+    /* What stays behind is short: it moves along, so that files do not fall to pieces. */
+    move->whole = move->node.size - move->total < segment / 4u &&
+                  move->node.size + fffs_node_bound(fs, move->node.bytes) <= segment;
+    if (move->whole)
+        move->total = move->node.size;
+    return FFFS_OK;
+}
+
+/* Where the moving byte number `at` stands now, and how many contiguous ones follow. */
+static int find_source(struct fffs *fs, const struct move *move, uint32_t at, uint32_t *address, uint32_t *run)
+{
+    struct fffs_piece piece;
+    uint32_t skip, seen = 0;
+    int status;
+
+    if (move->whole) {
+        status = fffs_extent_find(fs, &move->node, at, &piece);
+        *address = piece.address + (at - piece.start);
+        *run = piece.end - at;
+        return status;
+    }
+    for (piece.end = 0; piece.end < move->node.size; seen += *run) {
+        status = fffs_extent_find(fs, &move->node, piece.end, &piece);
+        if (status != FFFS_OK)
+            return status;
+        *run = clip(move, &piece, &skip);
+        if (at - seen < *run) {
+            *address = piece.address + skip + (at - seen);
+            *run -= at - seen;
+            return FFFS_OK;
+        }
+    }
+    return fffs_corrupt();
+}
+
+static uint8_t *copy_buffer(const struct fffs *fs, uint32_t *bytes)
+{
+    const struct fffs_config *config = fs->config;
+    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift;
+
+    if (!fs->buffer_taken && config->write_buffer != NULL && config->write_buffer_bytes > config->scratch_bytes) {
+        *bytes = fffs_align_down(config->write_buffer_bytes, granule);
+        return (uint8_t *)config->write_buffer;
+    }
+    *bytes = fffs_align_down(config->scratch_bytes, granule);
+    return (uint8_t *)config->scratch;
+}
+
+/* Bytes to copy next: what is contiguous at both ends, a buffer at most, up to a page boundary where that is no extra
+ * call, whole granules but at the end of the moving bytes. */
+static uint32_t copy_size(const struct fffs *fs, uint32_t run, uint32_t left, uint32_t buffer)
+{
+    uint32_t size = fffs_min(fffs_min(run, buffer), fs->moved.limit - fs->moved.next);
+    uint32_t past = (fs->moved.next + size) & 255u;
+
+    if (size < left && size > 256u && past < size && run > size)
+        size -= past;
+    return size;
+}
+
+/* Copies one buffer of the file in work. Runs that end off a granule are padded out: only the last bytes of a put's run
+ * can, and those move with the whole file. */
+static int copy_some(struct fffs *fs, struct move *move)
+{
+    struct fffs_gc *gc = &fs->gc;
+    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift, address, run, buffer_bytes, size, room, padded;
+    uint8_t *buffer = copy_buffer(fs, &buffer_bytes);
+    int status = find_source(fs, move, gc->moved_bytes, &address, &run);
+
+    if (status == FFFS_OK)
+        status = fffs_point_reserve(fs, &fs->moved, granule, &room);
+    if (status != FFFS_OK)
+        return status;
+    size = copy_size(fs, run, move->total - gc->moved_bytes, buffer_bytes);
+    if (gc->moved_bytes == 0)
+        gc->target[0] = fs->moved.next;
+    else if (gc->split == gc->moved_bytes && fs->moved.next != gc->target[0] + gc->split)
+        gc->target[1] = fs->moved.next;
+    else if (gc->split < gc->moved_bytes && fs->moved.next != gc->target[1] + (gc->moved_bytes - gc->split))
+        return FFFS_ERR_NO_SPACE; /* a third place */
+    status = fffs_io_read(fs, address, buffer, size);
+    padded = fffs_align_up(size, granule);
+    memset(buffer + size, 0xFF, padded - size);
+    if (status == FFFS_OK)
+        status = fffs_io_program(fs, fs->moved.next, buffer, padded);
+    if (status != FFFS_OK) {
+        fffs_point_close(&fs->moved);
+        return status;
+    }
+    if (gc->split == gc->moved_bytes && (gc->moved_bytes == 0 || fs->moved.next == gc->target[0] + gc->split))
+        gc->split += size;
+    gc->moved_bytes += size;
+    fffs_point_advance(fs, &fs->moved, padded);
+    return FFFS_OK;
+}
+
+/* Adds `bytes` moved bytes, of which `before` moved before them, to the new list of extents. */
+static int add_moved(struct fffs *fs, struct fffs_builder *builder, uint32_t before, uint32_t bytes, uint32_t file_end)
+{
+    const struct fffs_gc *gc = &fs->gc;
+    uint32_t first = before < gc->split ? fffs_min(bytes, gc->split - before) : 0;
+    int status = FFFS_OK;
+
+    if (first > 0)
+        status = fffs_builder_add(fs, &fs->moved, builder, gc->target[0] + before, file_end - bytes + first);
+    if (status == FFFS_OK && bytes > first)
+        status = fffs_builder_add(fs, &fs->moved, builder, gc->target[1] + (before + first - gc->split), file_end);
+    return status;
+}
+
+/* The extents after the move: of each old piece what stands before the victim, in it, and behind it. */
+static int map_extents(struct fffs *fs, const struct move *move, struct fffs_builder *builder)
+{
+    struct fffs_piece piece;
+    uint32_t moved = 0, skip;
+
+    for (piece.end = 0; piece.end < move->node.size;) {
+        uint32_t inside, length;
+        int status = fffs_extent_find(fs, &move->node, piece.end, &piece);
+
+        if (status != FFFS_OK)
+            return status;
+        length = piece.end - piece.start;
+        inside = clip(move, &piece, &skip);
+        if (inside == 0)
+            skip = length;
+        if (skip > 0)
+            status = fffs_builder_add(fs, &fs->moved, builder, piece.address, piece.start + skip);
+        if (status == FFFS_OK && inside > 0)
+            status = add_moved(fs, builder, moved, inside, piece.start + skip + inside);
+        if (status == FFFS_OK && skip + inside < length)
+            status = fffs_builder_add(fs, &fs->moved, builder, piece.address + skip + inside, piece.end);
+        if (status != FFFS_OK)
+            return status;
+        moved += inside;
+    }
+    return FFFS_OK;
+}
+
+/* Reads the rest of a wholly moving file into the scratch buffer when it and the node fit: they go out in one call. */
+static int read_tail(struct fffs *fs, const struct move *move, struct fffs_node_plan *plan)
+{
+    uint8_t *scratch = (uint8_t *)fs->config->scratch;
+    uint32_t left = move->node.size - fs->gc.moved_bytes, at = 0;
+
+    plan->tail = scratch;
+    plan->tail_room = fs->config->scratch_bytes;
+    plan->tail_bytes = left;
+    while (at < left) {
+        uint32_t address, run;
+        int status = find_source(fs, move, fs->gc.moved_bytes + at, &address, &run);
+
+        run = fffs_min(run, left - at);
+        if (status == FFFS_OK)
+            status = fffs_io_read(fs, address, scratch + at, run);
+        if (status != FFFS_OK)
+            return status;
+        at += run;
+    }
+    return FFFS_OK;
+}
+
+/* Whether what is left of a wholly moving file goes out together with its node. */
+static int ends_with_node(const struct fffs *fs, const struct move *move)
+{
+    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift;
+    uint32_t left = move->total - fs->gc.moved_bytes;
+
+    return move->whole && left > 0 && left + fffs_node_bound(fs, move->node.bytes) + 4u * FFFS_EXTENT_BYTES <=
+                                          fffs_align_down(fs->config->scratch_bytes, granule);
+}
+
+/* Writes the new node: the file is moved, to be committed with the others. */
+static int finish_file(struct fffs *fs, struct move *move, int with_tail)
+{
+    struct fffs_gc *gc = &fs->gc;
+    struct fffs_builder builder;
+    struct fffs_node_plan plan;
+    struct fffs_record record;
+    int status = FFFS_OK;
+
+    memset(&plan, 0, sizeof plan);
+    fffs_builder_clear(&builder);
+    if (!move->whole)
+        status = map_extents(fs, move, &builder);
+    else if (gc->moved_bytes > 0)
+        status = add_moved(fs, &builder, 0, gc->moved_bytes, gc->moved_bytes);
+    if (status == FFFS_OK && with_tail)
+        status = read_tail(fs, move, &plan);
+    if (status != FFFS_OK)
+        return status;
+    plan.point = &fs->moved;
+    plan.builder = &builder;
+    plan.old = &move->node;
+    plan.meta_bytes = fffs_node_extents_from_end(&move->node) - FFFS_NODE_TRAILER -
+                      move->node.extents * (uint32_t)FFFS_EXTENT_BYTES;
+    plan.size = move->node.size;
+    plan.stamp = move->node.stamp;
+    plan.slot = gc->file.slot;
+    plan.tag = gc->file.tag;
+    plan.name_length = move->node.name_length;
+    plan.flags = move->node.flags & (FFFS_NODE_ATTRS | FFFS_NODE_DATA_CRC);
+    status = fffs_node_write(fs, &plan, &record);
+    if (status != FFFS_OK)
+        return status;
+    gc->last_end = fffs_record_end(&fs->shape, &record);
+    if (gc->items == 0 && (gc->from < fffs_segment_low(fs, fffs_segment_of(fs, gc->last_end - 1u)) ||
+                           gc->from >= gc->last_end))
+        gc->from = fffs_segment_low(fs, fffs_segment_of(fs, gc->last_end - 1u));
+    gc->items++;
+    gc->cursor = (uint32_t)gc->file.slot + 1u;
+    gc->file.head = 0;
+    return FFFS_OK;
+}
+
+/* Takes the next current record that uses the victim as the file in work. 1, 0 none left, or an error. */
+static int next_file(struct fffs *fs, const struct move *move)
+{
+    struct fffs_batch batch;
+    uint32_t i;
+
+    batch.base = 0;
+    batch.low = move->low;
+    batch.high = move->high;
+    while (fs->gc.cursor < FFFS_SLOTS_END) {
+        int status = fffs_index_collect(fs, &batch, fs->gc.cursor, FFFS_SLOTS_END);
+
+        if (status != FFFS_OK)
+            return status;
+        for (i = 0; i < batch.count; i++) {
+            status = fffs_record_uses(fs, &batch.records[i], move->low, move->high);
+            if (status < 0)
+                return status;
+            fs->gc.cursor = batch.records[i].slot; /* this one again if it has to wait */
+            if (status == 1) {
+                fs->gc.file = batch.records[i];
+                fs->gc.moved_bytes = fs->gc.split = 0;
+                return 1;
+            }
+        }
+        fs->gc.cursor = batch.next;
+    }
+    return 0;
+}
+
+/* Whether the file in work is still the current version. */
+static int still_current(struct fffs *fs)
+{
+    struct fffs_record now;
+    int status = fffs_index_find(fs, fs->gc.file.slot, &now);
+
+    if (status != 1)
+        return status;
+    now.kind &= FFFS_KIND_MULTI;
+    return memcmp(&now, &fs->gc.file, sizeof now) == 0;
+}
+
+/* Begins a file: loads its node; what was moved is committed first when the file may not fit behind it. */
+static int begin_file(struct fffs *fs, struct move *move)
+{
+    struct fffs_gc *gc = &fs->gc;
+    uint32_t need;
+    int status = fffs_node_load(fs, &gc->file, &move->node, move->window, sizeof move->window);
+
+    if (status == FFFS_OK)
+        status = measure_move(fs, move);
+    if (status != FFFS_OK || gc->moved_bytes > 0)
+        return status;
+    need = move->total + 2u * fffs_node_bound(fs, move->node.bytes) +
+           move->node.tables * (uint32_t)(2u * FFFS_TABLE_HEADER + FFFS_FILE_EXTENTS * 2u * FFFS_EXTENT_BYTES);
+    if (gc->items > 0 && (fs->moved.segment == FFFS_NONE16 || fs->moved.limit - fs->moved.next < need ||
+                          gc->items >= fffs_txn_limit(&fs->shape) || fs->moved.items > fffs_txn_limit(&fs->shape))) {
+        gc->file.head = 0; /* the cursor still points at it */
+        return COMMIT_FIRST;
+    }
+    if (gc->items == 0)
+        gc->from = fs->moved.segment == FFFS_NONE16 ? 0 : fs->moved.next;
+    return FFFS_OK;
+}
+
+/* Goes on moving: at most one buffer of a file, or several small files up to one buffer. */
+static int move_some(struct fffs *fs)
+{
+    struct fffs_gc *gc = &fs->gc;
+    struct move move;
+    uint32_t budget = fs->config->scratch_bytes;
+    int status;
+
+    move.low = fffs_segment_low(fs, gc->victim);
+    move.high = fffs_segment_high(fs, gc->victim);
+    for (;;) {
+        if (gc->file.head != 0) {
+            status = still_current(fs);
+            if (status == 0) { /* deleted or replaced while it was copied: its copy is dead space */
+                gc->file.head = 0;
+                gc->cursor = (uint32_t)gc->file.slot + 1u;
+                return gc->items > 0 ? COMMIT_FIRST : FFFS_OK;
+            }
+        } else {
+            status = next_file(fs, &move);
+            if (status == 0)
+                return gc->items > 0 ? COMMIT_FIRST : FFFS_OK;
+        }
+        if (status < 0)
+            return status;
+        status = begin_file(fs, &move);
+        if (status != FFFS_OK)
+            return status;
+        if (ends_with_node(fs, &move))
+            status = finish_file(fs, &move, 1);
+        else if (gc->moved_bytes < move.total)
+            return copy_some(fs, &move);
+        else
+            status = finish_file(fs, &move, 0);
+        if (status != FFFS_OK)
+            return status;
+        if (move.total >= budget)
+            return FFFS_OK;
+        budget -= move.total;
+        if (gc->items >= FFFS_BATCH && gc->items % FFFS_BATCH == 0)
+            return FFFS_OK;
+    }
+}
+
+/* ---- Committing the moves ---- */
+
+/* The address at which the item that ends with `node` begins: its pieces stand right before the node. */
+static int item_start(struct fffs *fs, const struct fffs_node *node, uint32_t *start)
+{
+    struct fffs_piece piece;
+    uint32_t i, address, bytes;
+
+    *start = node->end - node->bytes;
+    if ((node->flags & FFFS_NODE_MULTI) == 0) {
+        *start = fffs_node_data_address(node);
+        return FFFS_OK;
+    }
+    for (piece.end = 0; piece.end < node->size;) {
+        int status = fffs_extent_find(fs, node, piece.end, &piece);
+
+        if (status != FFFS_OK)
+            return status;
+        if (piece.address >= fs->gc.from && piece.address < *start)
+            *start = piece.address;
+    }
+    for (i = 0; i < node->tables; i++) {
+        int status = fffs_table_place(fs, node, i, &address, &bytes);
+
+        if (status != FFFS_OK)
+            return status;
+        if (address >= fs->gc.from && address < *start)
+            *start = address;
+    }
+    return FFFS_OK;
+}
+
+/* The record to commit for an item: the moved version's, or its slot's present state again when the file is no longer
+ * the version that was copied. `old` is what it replaces. */
+static int item_record(struct fffs *fs, const struct fffs_node *node, struct fffs_record *record,
+                       struct fffs_record *old)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_node now;
+    uint8_t unit_shift = (uint8_t)(fs->shape.sector_shift - 8u);
+    int status = fffs_index_find(fs, node->slot, old);
+
+    memset(record, 0, sizeof *record);
+    record->slot = node->slot;
+    record->kind = FFFS_KIND_TXN;
+    if (status == 0)
+        memset(old, 0, sizeof *old);
+    if (status != 1)
+        return status;
+    status = fffs_node_load(fs, old, &now, window, FFFS_NODE_WINDOW);
+    if (status == FFFS_ERR_IO)
+        return status;
+    old->kind &= FFFS_KIND_MULTI;
+    *record = *old;
+    if (status == FFFS_OK && now.stamp == node->stamp && now.size == node->size) {
+        record->head = (uint16_t)((node->end - 1u) >> fs->shape.sector_shift);
+        record->off = (uint8_t)((node->end - 1u) >> unit_shift);
+        record->len = fffs_footprint_encode((fffs_node_run(node) + ((uint32_t)1 << unit_shift) - 1u) >> unit_shift);
+        record->kind = (node->flags & FFFS_NODE_MULTI) != 0 ? FFFS_KIND_MULTI : 0;
+    }
+    record->kind |= FFFS_KIND_TXN;
+    return FFFS_OK;
+}
+
+/* Takes the records of a batch into RAM once they are on flash. */
+static int add_batch(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds,
+                     uint32_t count)
+{
+    uint32_t i;
+    int status = fffs_log_txn_add(fs, records, count);
+
+    for (i = 0; i < count && status == FFFS_OK; i++)
+        status = fffs_commit_apply(fs, &records[i], &olds[i]);
+    return status;
+}
+
+static int commit_items(struct fffs *fs)
+{
+    struct fffs_gc *gc = &fs->gc;
+    struct fffs_record records[FFFS_BATCH], olds[FFFS_BATCH];
+    uint32_t end = gc->last_end, left, count = 0, most = fffs_min(FFFS_BATCH, fffs_log_txn_room(fs));
+    int status = fffs_log_txn_begin(fs, gc->items);
+
+    for (left = gc->items; left > 0 && status == FFFS_OK; left--) {
+        uint8_t window[FFFS_NODE_WINDOW];
+        struct fffs_node node;
+        uint32_t start = 0;
+
+        status = fffs_node_load_at(fs, end, &node, window, sizeof window);
+        if (status == FFFS_OK)
+            status = item_start(fs, &node, &start);
+        if (status == FFFS_OK)
+            status = item_record(fs, &node, &records[count], &olds[count]);
+        if (status != FFFS_OK)
+            break;
+        end = fffs_align_down(start, fffs_node_align(&fs->shape));
+        count++;
+        if (count == most || left == 1u) {
+            status = add_batch(fs, records, olds, count);
+            count = 0;
+        }
+    }
+    if (status == FFFS_OK)
+        status = fffs_log_txn_commit(fs);
+    else if (fs->failed == 0)
+        fs->failed = FFFS_ERR_REMOUNT; /* an open transaction can not be closed: recovery drops it */
+    gc->items = 0;
+    return status;
+}
+
+/* ---- Slices ---- */
+
+/* After the last commit of a victim: its weight is 0 and it is dead, or it can not be emptied. */
+static int finish_victim(struct fffs *fs)
+{
+    uint32_t victim = fs->gc.victim;
+    int status = FFFS_OK;
+
+    if (fffs_segment_weight(fs, victim) != 0) {
+        status = fffs_segment_in_use(fs, victim);
+        if (status == 0)
+            fs->config->segment_table[victim] &= (uint16_t)~FFFS_SEGMENT_WEIGHT;
+        else
+            give_up_victim(fs);
+    }
+    fs->gc.victim = FFFS_NONE16;
+    return status < 0 ? status : FFFS_GC_LOOKED;
+}
+
+static int commit_slice(struct fffs *fs)
+{
+    int status;
+
+    if (fffs_log_room(fs) < fs->gc.items + 2u) {
+        status = fffs_log_reserve(fs, fs->gc.items + 2u);
+        return status == FFFS_OK ? FFFS_GC_ROTATED : status;
+    }
+    status = commit_items(fs);
+    return status == FFFS_OK ? FFFS_GC_COMMITTED : status;
+}
+
+static int victim_slice(struct fffs *fs)
+{
+    int status;
+
+    if ((fs->config->segment_table[fs->gc.victim] & FFFS_SEGMENT_PENDING) != 0) {
+        fs->gc.victim = FFFS_NONE16;
+        return FFFS_GC_LOOKED;
+    }
+    status = move_some(fs);
+    if (status == FFFS_OK && fs->gc.cursor >= FFFS_SLOTS_END && fs->gc.file.head == 0 && fs->gc.items == 0)
+        return finish_victim(fs);
+    if (status == FFFS_OK)
+        return FFFS_GC_MOVED;
+    if (status == COMMIT_FIRST)
+        return commit_slice(fs);
+    if (status == FFFS_COLLECT)
+        status = FFFS_ERR_NO_SPACE;
+    if (fs->gc.items > 0 && fs->failed == 0 && commit_slice(fs) == FFFS_GC_ROTATED && fs->failed == 0)
+        (void)commit_slice(fs);
+    give_up_victim(fs);
+    return status == FFFS_ERR_NO_SPACE ? FFFS_GC_LOOKED : status;
+}
+
+static uint32_t next_dead(const struct fffs *fs)
+{
+    uint32_t i;
+
+    for (i = 0; i < fs->shape.segments; i++) {
+        uint32_t segment = (fs->ring + i) % fs->shape.segments;
+
+        if (fffs_segment_is_dead(fs, segment))
+            return segment;
+    }
+    return FFFS_NONE16;
+}
+
+static int erase_slice(struct fffs *fs, uint32_t segment, uint32_t largest)
+{
+    uint32_t from = fffs_segment_erase_next(fs, segment), to = fffs_segment_high(fs, segment);
+    int status = FFFS_OK;
+
+    if (from == fffs_segment_low(fs, segment))
+        status = fffs_segment_in_use(fs, segment);
+    if (status == 1)
+        fs->config->segment_table[segment] |= 1u;
+    if (status != FFFS_OK) {
+        if (status == FFFS_ERR_CORRUPT)
+            fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT;
+        return status < 0 ? status : FFFS_GC_LOOKED;
+    }
+    if (largest != 0) {
+        largest = fffs_align_down(largest, (uint32_t)1 << fs->shape.sector_shift);
+        if (largest == 0)
+            largest = (uint32_t)1 << fs->shape.sector_shift;
+        to = fffs_min(to, fffs_align_up(from + 1u, largest));
+    }
+    status = fffs_segment_erase(fs, segment, from, to);
+    return status == FFFS_OK ? FFFS_GC_ERASED : status;
+}
+
+/* Whether the next changes would soon have to rotate the index, which erases: better done now. */
+static int rotation_is_near(const struct fffs *fs)
+{
+    uint32_t begin = fffs_header_strides(&fs->shape) + fs->log.copies + FFFS_MARKS;
+
+    return (fs->log.state & FFFS_LOG_SESSION) != 0 && fffs_log_room(fs) < 8u && fs->log.end >= begin + 8u;
+}
+
+int fffs_gc_has_work(const struct fffs *fs)
+{
+    if (fs->failed != 0 || (fs->state & FFFS_STATE_WEIGHED) == 0)
+        return 0;
+    return fs->gc.victim != FFFS_NONE16 || rotation_is_near(fs) || next_dead(fs) != FFFS_NONE16 ||
+           (fffs_segments_free(fs) < 2u && least_filled(fs, fill_limit(FFFS_GC_BACKGROUND)) != FFFS_NONE16);
+}
+
+int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_erase)
+{
+    uint32_t dead;
+    int status = fffs_segments_weigh(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    if (fs->failed != 0)
+        return fs->failed;
+    if (mode == FFFS_GC_BACKGROUND && rotation_is_near(fs)) {
+        status = fffs_log_reserve(fs, fffs_log_room(fs) + 1u);
+        return status == FFFS_OK ? FFFS_GC_ROTATED : status;
+    }
+    if (fs->gc.victim != FFFS_NONE16) {
+        status = fffs_log_begin_change(fs);
+        return status == FFFS_OK ? victim_slice(fs) : status;
+    }
+    dead = next_dead(fs);
+    if (dead != FFFS_NONE16 && mode == FFFS_GC_BACKGROUND)
+        return erase_slice(fs, dead, largest_erase);
+    if (fffs_segments_free(fs) >= 2u || !choose_victim(fs, mode))
+        return FFFS_GC_IDLE;
+    return FFFS_GC_LOOKED;
+}
+
+int fffs_gc_make_room(struct fffs *fs)
+{
+    uint32_t turns = 0, most = 64u * (fs->shape.segments + 8u) * (fffs_segment_bytes(fs) / 64u + 16u);
+
+    if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0)
+        return fffs_gc_has_work(fs) || least_filled(fs, fill_limit(FFFS_GC_PRESSURE)) != FFFS_NONE16
+                   ? FFFS_ERR_COLLECT_FIRST
+                   : FFFS_ERR_NO_SPACE;
+    while (fffs_segments_free(fs) < 2u) {
+        int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
+
+        if (status < 0)
+            return status;
+        if (status == FFFS_GC_IDLE || turns++ > most)
+            return FFFS_ERR_NO_SPACE;
+    }
+    return FFFS_OK;
+}
+
+int fffs_gc_pace(struct fffs *fs, uint32_t bytes)
+{
+    (void)fs;
+    (void)bytes;
+    return FFFS_OK;
+}
