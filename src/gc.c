@@ -123,7 +123,6 @@ static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
     fs->gc.cursor = 0;
     fs->gc.items = 0;
     fs->gc.file.head = 0;
-    fs->gc.work_us = 0;
     return 1;
 }
 
@@ -755,9 +754,39 @@ int fffs_gc_make_room(struct fffs *fs)
     return FFFS_OK;
 }
 
+/* Microseconds of copying owed for each KiB written: 2.0 times what the victim costs for each KiB that it gains. */
+static uint32_t owed_us(const struct fffs *fs, uint32_t victim)
+{
+    uint32_t bytes = fffs_segment_high(fs, victim) - fffs_segment_low(fs, victim);
+    uint32_t live = fffs_min(fill_of(fs, victim), 60u) * (bytes / 64u);
+    uint32_t scratch = fs->config->scratch_bytes;
+    uint32_t cost = (live / scratch + 1u) * fffs_gc_copy_us(fs, scratch);
+
+    return 2u * cost / ((bytes - live) / 1024u + 1u);
+}
+
 int fffs_gc_pace(struct fffs *fs, uint32_t bytes)
 {
-    (void)fs;
-    (void)bytes;
+    uint32_t slice = fffs_gc_copy_us(fs, fs->config->scratch_bytes), owed, victim = fs->gc.victim;
+
+    if (fffs_segments_free(fs) >= 2u && victim == FFFS_NONE16) {
+        fs->gc.work_us = 0;
+        return FFFS_OK;
+    }
+    if (victim == FFFS_NONE16)
+        victim = least_filled(fs, fill_limit(FFFS_GC_PRESSURE));
+    if (victim == FFFS_NONE16)
+        return FFFS_OK;
+    owed = owed_us(fs, victim);
+    fs->gc.work_us += bytes >= 1024u ? bytes / 1024u * owed : bytes * (owed / 64u + 1u) / 16u;
+    while (fs->gc.work_us >= slice) {
+        int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
+
+        if (status < 0)
+            return fs->failed != 0 ? status : FFFS_OK; /* the collection that is due later will tell */
+        if (status == FFFS_GC_IDLE)
+            break;
+        fs->gc.work_us -= slice;
+    }
     return FFFS_OK;
 }

@@ -399,24 +399,6 @@ static int copy_link(struct fffs *fs, struct copier *to, uint32_t link)
     return to->status;
 }
 
-/* Copies the bad-segment records of a chain link: they are never outdated. */
-static int copy_bad(struct fffs *fs, struct copier *to, uint32_t link)
-{
-    struct fffs_scan scan;
-    struct fffs_record record;
-    int status;
-
-    fffs_scan_begin(fs, &scan, link, link + 1u, 1);
-    while ((status = fffs_scan_next(fs, &scan, &record)) == 1) {
-        if (fffs_control_type(&record) == FFFS_CTL_BAD) {
-            copy_out(fs, to, &record, 1);
-            if (to->status != FFFS_OK)
-                return to->status;
-        }
-    }
-    return status;
-}
-
 static void fill_header(const struct fffs *fs, struct fffs_header *header, const struct copier *copies)
 {
     memset(header, 0, sizeof *header);
@@ -444,17 +426,6 @@ static int program_header(struct fffs *fs, struct fffs_header *header, const str
     header->crc = fffs_header_crc(copies->crc, stage);
     fffs_header_seal(stage, header->crc);
     return fffs_io_program(fs, fffs_unit_address(&fs->shape, copies->unit), stage, bytes);
-}
-
-/* The chain with `unit` as its newest: `dropped` oldest links leave, with `refresh` the newest too. */
-static void relink(struct fffs *fs, uint32_t unit, uint32_t dropped, int refresh)
-{
-    struct fffs_log *log = &fs->log;
-    uint32_t length = log->chain_length - (refresh ? 1u : 0u) - dropped;
-
-    memmove(log->chain, log->chain + dropped, length);
-    log->chain[length] = (uint8_t)unit;
-    log->chain_length = (uint8_t)(length + 1u);
 }
 
 /* Serial of a chain link, from its header. */
@@ -522,50 +493,87 @@ static int erase_spare(struct fffs *fs, uint32_t *unit)
     }
 }
 
-static int write_successor(struct fffs *fs, int refresh, int session)
+/* Which links of the chain stay, which one is copied. */
+struct succession {
+    uint32_t dropped;           /* oldest links that leave */
+    uint32_t kept_end;          /* link behind the last that stays */
+    uint32_t source;            /* link to copy, chain_length: none */
+    int two_starts;             /* a replacement proves itself by a second start mark */
+};
+
+static struct succession plan_succession(const struct fffs *fs, enum fffs_successor kind)
+{
+    struct succession plan;
+    uint32_t length = fs->log.chain_length;
+
+    plan.dropped = kind == FFFS_SUCCESSOR_EMPTY ? length : 0;
+    plan.kept_end = length;
+    plan.source = length;
+    plan.two_starts = kind != FFFS_SUCCESSOR_NEXT;
+    if (kind == FFFS_SUCCESSOR_REFRESH) {
+        plan.kept_end = length - 1u;
+        plan.source = length - 1u;
+    } else if (kind == FFFS_SUCCESSOR_NEXT && drops_oldest(fs)) {
+        plan.dropped = 1;
+        plan.source = 0;
+    }
+    return plan;
+}
+
+static int write_unit(struct fffs *fs, const struct succession *plan, uint32_t unit, int session)
 {
     struct copier to;
     struct fffs_header header;
-    uint32_t newest = fs->log.chain_length - 1u;
-    uint32_t dropped = !refresh && drops_oldest(fs) ? 1u : 0u;
-    uint32_t source = refresh ? newest : 0, oldest = dropped, previous;
-    int status = erase_spare(fs, &to.unit);
+    int status = FFFS_OK, linked = plan->kept_end > plan->dropped;
 
-    if (status != FFFS_OK)
-        return status;
+    to.unit = unit;
     to.at = fffs_header_strides(&fs->shape);
     to.crc = 0;
     to.status = FFFS_OK;
-    if (refresh || dropped)
-        status = copy_link(fs, &to, source);
-    if (status == FFFS_OK && (refresh || dropped))
-        status = copy_bad(fs, &to, source);
+    if (plan->source < fs->log.chain_length)
+        status = copy_link(fs, &to, plan->source);
     if (status != FFFS_OK)
         return status;
     fill_header(fs, &header, &to);
-    previous = refresh ? newest : newest + 1u; /* links that stay: oldest .. previous - 1 */
-    header.previous = previous > oldest ? fs->log.chain[previous - 1u] : (uint8_t)FFFS_UNIT_NONE;
+    header.previous = linked ? fs->log.chain[plan->kept_end - 1u] : (uint8_t)FFFS_UNIT_NONE;
     header.oldest = header.serial;
-    if (previous > oldest)
-        status = serial_of(fs, oldest, &header.oldest);
+    if (linked)
+        status = serial_of(fs, plan->dropped, &header.oldest);
     if (status == FFFS_OK)
         status = program_header(fs, &header, &to);
     if (status == FFFS_OK)
-        status = program_marks(fs, to.unit, to.at, refresh, session);
+        status = program_marks(fs, to.unit, to.at, plan->two_starts, session);
     if (status != FFFS_OK) {
         fs->log.highest++; /* the header may be there: its serial is used up */
         return status;
     }
-    relink(fs, to.unit, dropped, refresh);
+    memmove(fs->log.chain, fs->log.chain + plan->dropped, linked ? plan->kept_end - plan->dropped : 0u);
+    fs->log.chain_length = (uint8_t)(linked ? plan->kept_end - plan->dropped : 0u);
+    fs->log.chain[fs->log.chain_length++] = (uint8_t)to.unit;
     adopt(fs, &header, to.at, session);
     fffs_io_progress(fs, 0, 0);
     return FFFS_OK;
 }
 
-int fffs_log_successor(struct fffs *fs, int refresh, int session)
+int fffs_log_create(struct fffs *fs)
 {
-    int status = write_successor(fs, refresh, session);
+    struct succession plan;
 
+    memset(&fs->log, 0, sizeof fs->log);
+    fs->log.base_session = FFFS_NONE16;
+    plan.dropped = plan.kept_end = plan.source = 0;
+    plan.two_starts = 1;
+    return write_unit(fs, &plan, 0, 0);
+}
+
+int fffs_log_successor(struct fffs *fs, enum fffs_successor kind, int session)
+{
+    struct succession plan = plan_succession(fs, kind);
+    uint32_t unit;
+    int status = erase_spare(fs, &unit);
+
+    if (status == FFFS_OK)
+        status = write_unit(fs, &plan, unit, session);
     /* The unfinished successor may or may not count at the next mount, and it lacks what would follow. */
     if (status != FFFS_OK && (fs->log.state & FFFS_LOG_SESSION) != 0)
         fs->failed = FFFS_ERR_REMOUNT;
@@ -588,17 +596,17 @@ int fffs_log_begin_change(struct fffs *fs)
     if ((log->state & FFFS_LOG_FRESH) != 0)
         at = log->end - 1u; /* the session slot */
     if (at >= fffs_unit_strides(&fs->shape))
-        return fffs_log_successor(fs, 1, 1);
+        return fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 1);
     status = fffs_io_read(fs, fffs_stride_address(&fs->shape, fffs_log_newest(fs), at), stride,
                           (uint32_t)1 << fs->shape.stride_shift);
     if (status != FFFS_OK)
         return status;
     if (!fffs_io_stride_is_blank(fs, fffs_stride_address(&fs->shape, fffs_log_newest(fs), at), stride,
                                  (uint32_t)1 << fs->shape.stride_shift))
-        return fffs_log_successor(fs, 1, 1);
+        return fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 1);
     status = program_mark(fs, fffs_log_newest(fs), FFFS_CTL_SESSION, at);
     if (status != FFFS_OK)
-        return fffs_log_successor(fs, 1, 1) == FFFS_OK ? FFFS_OK : status;
+        return fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 1) == FFFS_OK ? FFFS_OK : status;
     log->session = log->base_session = (uint16_t)at;
     log->end = log->valid_end = (uint16_t)(at + 1u);
     log->last_at = FFFS_NONE16;
@@ -619,7 +627,7 @@ int fffs_log_reserve(struct fffs *fs, uint32_t strides)
     for (turns = 0; status == FFFS_OK && fffs_log_room(fs) < strides; turns++) {
         if (turns > 2u * fs->shape.units)
             return FFFS_ERR_INDEX_FULL;
-        status = fffs_log_successor(fs, 0, 1);
+        status = fffs_log_successor(fs, FFFS_SUCCESSOR_NEXT, 1);
     }
     return status;
 }
@@ -628,7 +636,7 @@ int fffs_log_reserve(struct fffs *fs, uint32_t strides)
 static int give_up(struct fffs *fs, int status)
 {
     fs->log.end = fs->log.valid_end;
-    if (fffs_log_successor(fs, 1, 1) != FFFS_OK)
+    if (fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 1) != FFFS_OK)
         fs->failed = FFFS_ERR_REMOUNT;
     return status;
 }

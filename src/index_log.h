@@ -63,9 +63,15 @@ int fffs_log_txn_commit(struct fffs *fs);
 uint32_t fffs_log_txn_room(const struct fffs *fs);
 /* Writes control records as far as they fit, then the clean mark. */
 int fffs_log_clean(struct fffs *fs, const struct fffs_record *records, uint32_t count);
-/* Writes a successor: `refresh` replaces the newest unit, else the log is continued. Starts the session in it when
- * `session`. */
-int fffs_log_successor(struct fffs *fs, int refresh, int session);
+enum fffs_successor {
+    FFFS_SUCCESSOR_NEXT,        /* continues the log; the oldest unit may leave, its current records are copied */
+    FFFS_SUCCESSOR_REFRESH,     /* replaces the newest unit with its current records */
+    FFFS_SUCCESSOR_EMPTY        /* replaces the whole chain with nothing: format over a volume */
+};
+/* Erases a spare and writes a successor there. Starts the session in it when `session`. */
+int fffs_log_successor(struct fffs *fs, enum fffs_successor kind, int session);
+/* Writes the first unit of a new volume into unit 0, which is erased. */
+int fffs_log_create(struct fffs *fs);
 
 static inline uint32_t fffs_unit_address(const struct fffs_shape *shape, uint32_t unit)
 {

@@ -91,7 +91,7 @@ struct fffs_gc {
     uint32_t split;             /* of them to target[0] */
     uint32_t target[2];         /* where they went */
     uint32_t erase_next;        /* where a segment erased piece by piece goes on, 0 none */
-    uint32_t work_us;           /* pacing: time spent on the victim in work */
+    uint32_t work_us;           /* pacing: collection owed to what was written, in microseconds */
     uint16_t victim;            /* segment, 0xFFFF none */
     uint16_t items;             /* files moved since the last commit */
     uint16_t level;             /* levelling cursor: a segment */
