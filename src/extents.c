@@ -64,18 +64,16 @@ uint32_t fffs_node_run(const struct fffs_node *node)
     return (node->flags & FFFS_NODE_MULTI) != 0 ? node->bytes : node->bytes + node->size + node->pad;
 }
 
-/* Reads the window and everything needed to know the node's length; no CRC yet. */
-static int load_unverified(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes)
+/* Decodes the window and reads what else is needed to know the node's length; no CRC yet. */
+static int parse_unverified(struct fffs *fs, uint32_t end, struct fffs_node *node, const uint8_t *window,
+                            uint32_t bytes)
 {
     int status;
 
     node->end = end;
     if (bytes < FFFS_NODE_TRAILER)
         return fffs_corrupt();
-    status = fffs_io_read(fs, end - bytes, buffer, bytes);
-    if (status != FFFS_OK)
-        return status;
-    node->tail = buffer;
+    node->tail = window;
     node->tail_bytes = bytes;
     if (!fffs_node_decode_trailer(node))
         return fffs_corrupt();
@@ -87,25 +85,44 @@ static int load_unverified(struct fffs *fs, uint32_t end, struct fffs_node *node
 
 int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes)
 {
-    int status = load_unverified(fs, end, node, buffer, fffs_min(bytes, end));
+    int status;
+
+    bytes = fffs_min(bytes, end);
+    status = fffs_io_read(fs, end - bytes, buffer, bytes);
+    if (status == FFFS_OK)
+        status = parse_unverified(fs, end, node, buffer, bytes);
     return status == FFFS_OK ? verify(fs, node) : status;
 }
 
-int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
-                   uint32_t bytes)
+int fffs_node_parse(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, const uint8_t *window,
+                    uint32_t window_bytes)
 {
     uint32_t footprint = fffs_record_footprint(&fs->shape, record), end = fffs_record_end(&fs->shape, record);
+    uint32_t bytes = fffs_min(window_bytes, footprint);
     int status, multi = (record->kind & FFFS_KIND_MULTI) != 0;
 
     if (record->head < fs->shape.first_sector)
         return fffs_corrupt();
-    status = load_unverified(fs, end, node, buffer, fffs_min(fffs_min(bytes, footprint), end));
+    status = parse_unverified(fs, end, node, window + (window_bytes - bytes), bytes);
     if (status != FFFS_OK)
         return status;
     if (node->slot != record->slot || multi != ((node->flags & FFFS_NODE_MULTI) != 0) ||
         fffs_node_run(node) > footprint)
         return fffs_corrupt();
     return verify(fs, node);
+}
+
+int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
+                   uint32_t bytes)
+{
+    uint32_t end = fffs_record_end(&fs->shape, record);
+    int status;
+
+    bytes = fffs_min(fffs_min(bytes, fffs_record_footprint(&fs->shape, record)), end);
+    if (record->head < fs->shape.first_sector || bytes < FFFS_NODE_TRAILER)
+        return fffs_corrupt();
+    status = fffs_io_read(fs, end - bytes, buffer, bytes);
+    return status == FFFS_OK ? fffs_node_parse(fs, record, node, buffer, bytes) : status;
 }
 
 int fffs_node_has_name(struct fffs *fs, const struct fffs_node *node, const char *name, uint32_t length)

@@ -19,6 +19,9 @@ struct fffs_piece {
  * FFFS_ERR_CORRUPT, FFFS_ERR_IO. */
 int fffs_node_load(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, uint8_t *buffer,
                    uint32_t bytes);
+/* The same for a node whose last `window_bytes` bytes (or the run's last, and more before it) were read already. */
+int fffs_node_parse(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, const uint8_t *window,
+                    uint32_t window_bytes);
 /* The same for a node known only by its end. */
 int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes);
 /* The length that a put record of this node codes: of the run, or of the node alone when it lists extents. */
