@@ -1,8 +1,8 @@
 /* Listings and deletes by prefix. Owns struct fffs_dir.
  *
  * A listing goes through the slots in order and remembers only the next one: a file keeps its slot as long as its name
- * exists, whatever is collected, so it is met exactly once. A folder counts as returned when a file that showed it stands
- * before the cursor; a small table of hashes spares looking for one. Loops are bounded by the slots. */
+ * exists, whatever is collected, so it is met exactly once. A folder counts as returned when a file that showed it
+ * stands before the cursor; a small table of hashes spares looking for one. Loops are bounded by the slots. */
 #include "dir.h"
 
 #include <string.h>
@@ -33,8 +33,8 @@ static int measure_prefix(const char **prefix, uint32_t *length)
     return FFFS_OK;
 }
 
-/* Fills `info` from the node when its name begins with the prefix: 1, 0 when it does not, or an error. A name beyond the
- * limit is cut off; see is_too_long(). */
+/* Fills `info` from the node when its name begins with the prefix: 1, 0 when it does not, or an error. A name beyond
+ * the limit is cut off; see is_too_long(). */
 static int take_name(struct fffs *fs, const struct fffs_node *node, const char *prefix, uint32_t prefix_length,
                      struct fffs_info *info)
 {
@@ -165,8 +165,8 @@ static void remember_folder(struct fffs_dir *dir, const struct folder *folder)
     dir->folder_count++;
 }
 
-/* Whether the folder was returned before: 1, 0, or an error. A hash is taken for the folder's unless the file that showed
- * it proves otherwise: when that file is gone, the same folder is what it was. */
+/* Whether the folder was returned before: 1, 0, or an error. A hash is taken for the folder's unless the file that
+ * showed it proves otherwise: when that file is gone, the same folder is what it was. */
 static int was_returned(struct fffs *fs, struct fffs_dir *dir, const struct folder *folder)
 {
     uint32_t used = dir->folders_lost ? FFFS_DIR_FOLDERS : dir->folder_count, i;
