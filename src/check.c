@@ -109,7 +109,7 @@ static int check_erased(struct check *check)
         fffs_io_progress(check->fs, i, fs->shape.segments);
     }
     if (status == FFFS_OK && fs->config->segment_table != NULL && erased != fs->erased)
-        add_finding(check, 2, no_place, "the count of erased segments is wrong");
+        add_finding(check, 9, no_place, "the count of erased segments is wrong");
     return status;
 }
 
@@ -518,7 +518,7 @@ static int check_files(struct check *check)
     return FFFS_OK;
 }
 
-/* ---- I6: weights and budget ---- */
+/* ---- I9: weights and budget ---- */
 
 /* What the records weigh in some segments, without the table's saturation. */
 struct sums {
@@ -601,9 +601,9 @@ static void check_weight(struct check *check, uint32_t segment, uint32_t sum)
     uint32_t slack = (FFFS_SEGMENT_WEIGHT / 16u) + ((128u * fffs_unit_bytes(&fs->shape)) >> weight_shift(fs));
 
     if (weight > sum && weight != FFFS_SEGMENT_WEIGHT)
-        add_finding(check, 6, fffs_segment_low(fs, segment), "a segment weighs more than its files");
+        add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs more than its files");
     if (weight + slack < sum && weight != FFFS_SEGMENT_WEIGHT)
-        add_finding(check, 6, fffs_segment_low(fs, segment), "a segment weighs less than its files");
+        add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs less than its files");
 }
 
 /* Not when a node is unreadable: then nobody knows what its file weighs. */
@@ -627,11 +627,11 @@ static int check_weights(struct check *check)
             check_weight(check, sums.first + i, sums.units[i]);
     }
     if (sums.used != fs->used)
-        add_finding(check, 6, no_place, "the bytes in use are counted wrong");
+        add_finding(check, 9, no_place, "the bytes in use are counted wrong");
     return FFFS_OK;
 }
 
-/* ---- I7: cache and log ---- */
+/* ---- I9: cache and log ---- */
 
 static int same_record(const struct fffs_record *a, const struct fffs_record *b)
 {
@@ -662,11 +662,11 @@ static int check_cache(struct check *check)
 
             cached += entry != NULL;
             if (entry == NULL ? (fs->state & FFFS_STATE_PARTIAL) == 0 : !same_record(entry, &batch.records[i]))
-                add_finding(check, 7, end, "the index cache differs from the log");
+                add_finding(check, 9, end, "the index cache differs from the log");
         }
     }
     if (cached != fs->cache_used)
-        add_finding(check, 7, no_place, "the index cache holds records that the log does not");
+        add_finding(check, 9, no_place, "the index cache holds records that the log does not");
     return FFFS_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "commit.h"
 #include "gc.h"
+#include "handles.h"
 #include "index_log.h"
 #include "mount.h"
 #include "segments.h"

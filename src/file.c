@@ -1,0 +1,628 @@
+/* Files. Owns struct fffs_file and `pending` of struct fffs.
+ *
+ * A reader holds its version's record; what it needs of the node is read again when an extent ends. A writer appends at
+ * the user's point; nothing it programs is reachable before close commits the record (I1), so a cut or a discard leaves
+ * the old version. */
+#include "file.h"
+
+#include <string.h>
+#include "bytes.h"
+#include "commit.h"
+#include "extents.h"
+#include "flash_io.h"
+#include "gc.h"
+#include "handles.h"
+#include "index_log.h"
+#include "lookup.h"
+#include "segments.h"
+
+#define FILE_SIZE_MAX 0x7FFFFFFFuL
+
+static uint32_t granule_of(const struct fffs *fs)
+{
+    return (uint32_t)1 << fs->shape.granule_shift;
+}
+
+/* ---- Open ---- */
+
+static int check_flags(unsigned flags)
+{
+    unsigned writing = FFFS_CREATE | FFFS_TRUNCATE | FFFS_EXCLUSIVE;
+
+    if ((flags & ~(unsigned)(FFFS_READ | FFFS_WRITE | writing)) != 0)
+        return FFFS_ERR_INVALID;
+    if ((flags & (FFFS_READ | FFFS_WRITE)) == FFFS_READ)
+        return (flags & writing) == 0 ? FFFS_OK : FFFS_ERR_INVALID;
+    if ((flags & (FFFS_READ | FFFS_WRITE)) != FFFS_WRITE || (flags & (FFFS_CREATE | FFFS_TRUNCATE)) == 0)
+        return FFFS_ERR_INVALID;
+    return (flags & FFFS_EXCLUSIVE) != 0 && (flags & FFFS_CREATE) == 0 ? FFFS_ERR_INVALID : FFFS_OK;
+}
+
+/* The buffer then holds the file's last bytes before the node: small files are read whole by the open. */
+static void keep_window(struct fffs_file *file, const struct fffs_node *node)
+{
+    file->fill = node->tail == file->buffer ? node->tail_bytes : 0;
+    file->buffer_address = node->end - file->fill;
+}
+
+static int open_reader(struct fffs *fs, struct fffs_file *file, const struct fffs_name *name)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_found found;
+    int own = file->buffer_bytes >= FFFS_NODE_TRAILER;
+    int status = fffs_lookup(fs, name, &found, own ? file->buffer : window,
+                             own ? file->buffer_bytes : (uint32_t)sizeof window, own);
+
+    if (status != 1)
+        return status == 0 ? FFFS_ERR_NOT_FOUND : status;
+    file->record = found.record;
+    file->size = found.node.size;
+    file->stamp = found.node.stamp;
+    file->name_length = found.node.name_length;
+    keep_window(file, &found.node);
+    if ((found.node.flags & FFFS_NODE_MULTI) == 0) {
+        file->u.read.address = fffs_node_data_address(&found.node);
+        file->u.read.end = file->size;
+    }
+    return FFFS_OK;
+}
+
+/* Looks the writer's name up: the version it replaces, and the slot it will take. */
+static int place_writer(struct fffs *fs, struct fffs_file *file)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_found found;
+    struct fffs_name name;
+    int status = fffs_name_set(fs, &name, file->name);
+
+    if (status == FFFS_OK)
+        status = fffs_lookup(fs, &name, &found, window, sizeof window, 0);
+    if (status < 0)
+        return status;
+    file->record = found.record;
+    file->seen = fs->changes;
+    if (status == 1) {
+        file->slot = found.record.slot;
+        return (file->flags & FFFS_EXCLUSIVE) != 0 ? FFFS_ERR_EXISTS : FFFS_OK;
+    }
+    file->slot = (uint16_t)(name.slot + found.free);
+    file->record.tag = fffs_name_tag(&name, found.free);
+    return found.free == fs->shape.probes || fs->files_live >= fs->shape.max_files ? FFFS_ERR_INDEX_FULL : FFFS_OK;
+}
+
+static int open_writer(struct fffs *fs, struct fffs_file *file, const char *text, uint32_t length)
+{
+    const struct fffs_config *config = fs->config;
+    int status = fffs_segments_weigh(fs);
+
+    file->state = FFFS_FILE_WRITER;
+    file->name = text;
+    file->name_length = (uint8_t)length;
+    if (status == FFFS_OK)
+        status = place_writer(fs, file);
+    if (status != FFFS_OK)
+        return status;
+    if (file->record.head == 0 && (file->flags & FFFS_CREATE) == 0)
+        return FFFS_ERR_NOT_FOUND;
+    if (file->record.head != 0 && (file->flags & FFFS_TRUNCATE) == 0)
+        return FFFS_ERR_EXISTS;
+    fffs_builder_clear(&file->u.write);
+    if (!fs->buffer_taken && config->write_buffer != NULL && config->write_buffer_bytes > file->buffer_bytes) {
+        file->buffer = (uint8_t *)config->write_buffer;
+        file->buffer_bytes = fffs_align_down(config->write_buffer_bytes, granule_of(fs));
+        file->state |= FFFS_FILE_BORROWED;
+        fs->buffer_taken = 1;
+    }
+    return FFFS_OK;
+}
+
+int fffs_file_open(struct fffs *fs, struct fffs_file *file, const char *text, unsigned flags, void *buffer,
+                   uint32_t buffer_bytes)
+{
+    struct fffs_name name;
+    int status = check_flags(flags);
+
+    if (fffs_file_is_open(fs, file))
+        return FFFS_ERR_BUSY;
+    if (status == FFFS_OK)
+        status = fffs_name_set(fs, &name, text);
+    if (status != FFFS_OK)
+        return status;
+    if (buffer == NULL || buffer_bytes < FFFS_FILE_BUFFER_MIN || buffer_bytes < granule_of(fs))
+        return FFFS_ERR_INVALID;
+    if (fffs_buffer_in_use(fs, buffer, buffer_bytes))
+        return FFFS_ERR_BUSY;
+    memset(file, 0, sizeof *file);
+    file->own_buffer = file->buffer = (uint8_t *)buffer;
+    file->own_bytes = buffer_bytes;
+    file->buffer_bytes = (flags & FFFS_WRITE) != 0 ? fffs_align_down(buffer_bytes, granule_of(fs)) : buffer_bytes;
+    file->flags = (uint8_t)flags;
+    status = (flags & FFFS_WRITE) != 0 ? open_writer(fs, file, text, name.length) : open_reader(fs, file, &name);
+    if (status == FFFS_OK)
+        fffs_file_link(fs, file);
+    return status;
+}
+
+/* ---- Readers ---- */
+
+/* After its place was erased: finds the version where it was moved to. */
+static int attach(struct fffs *fs, struct fffs_file *file)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_record record;
+    struct fffs_node node;
+    int status;
+
+    if ((file->state & FFFS_FILE_STALE) != 0)
+        return FFFS_ERR_STALE;
+    if ((file->state & FFFS_FILE_LOST) == 0)
+        return FFFS_OK;
+    status = fffs_index_find(fs, file->record.slot, &record);
+    if (status == 1)
+        status = fffs_node_load(fs, &record, &node, window, sizeof window) == FFFS_OK ? 1 : 0;
+    if (status < 0)
+        return status;
+    if (status == 0 || node.stamp != file->stamp || node.size != file->size) {
+        file->state |= FFFS_FILE_STALE;
+        return FFFS_ERR_STALE;
+    }
+    file->record = record;
+    file->state &= (uint8_t)~FFFS_FILE_LOST;
+    file->fill = 0;
+    file->u.read.start = file->u.read.end = 0;
+    return FFFS_OK;
+}
+
+/* Makes u.read the extent that holds `offset`. */
+static int seek_extent(struct fffs *fs, struct fffs_file *file, uint32_t offset)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_node node;
+    struct fffs_piece piece;
+    int status;
+
+    if (offset >= file->u.read.start && offset < file->u.read.end)
+        return FFFS_OK;
+    status = fffs_node_load(fs, &file->record, &node, window, sizeof window);
+    if (status == FFFS_OK && node.stamp != file->stamp)
+        status = fffs_corrupt();
+    if (status == FFFS_OK)
+        status = fffs_extent_find(fs, &node, offset, &piece);
+    if (status != FFFS_OK)
+        return status;
+    file->u.read.address = piece.address;
+    file->u.read.start = piece.start;
+    file->u.read.end = piece.end;
+    return FFFS_OK;
+}
+
+/* One step of a read: what the buffer holds, or one call to flash. Returns the bytes delivered. */
+static int32_t read_some(struct fffs *fs, struct fffs_file *file, uint8_t *to, uint32_t bytes)
+{
+    uint32_t address, run, inside;
+    int status = seek_extent(fs, file, file->position);
+
+    if (status != FFFS_OK)
+        return status;
+    address = file->u.read.address + (file->position - file->u.read.start);
+    run = fffs_min(bytes, file->u.read.end - file->position);
+    inside = address - file->buffer_address; /* wraps to a large number when before it */
+    if (inside < file->fill) {
+        run = fffs_min(run, file->fill - inside);
+        memcpy(to, file->buffer + inside, run);
+        return (int32_t)run;
+    }
+    if (run >= file->buffer_bytes) {
+        status = fffs_io_read(fs, address, to, run);
+        return status == FFFS_OK ? (int32_t)run : status;
+    }
+    file->fill = 0;
+    inside = fffs_min(file->buffer_bytes, file->u.read.end - file->position);
+    status = fffs_io_read(fs, address, file->buffer, inside);
+    if (status != FFFS_OK)
+        return status;
+    file->fill = inside;
+    file->buffer_address = address;
+    memcpy(to, file->buffer, run);
+    return (int32_t)run;
+}
+
+int32_t fffs_file_read(struct fffs *fs, struct fffs_file *file, void *buffer, uint32_t bytes)
+{
+    uint8_t *to = (uint8_t *)buffer;
+    uint32_t done = 0;
+    int status;
+
+    if ((file->state & FFFS_FILE_WRITER) != 0)
+        return FFFS_ERR_WRITE_ONLY;
+    if (bytes > FILE_SIZE_MAX)
+        return FFFS_ERR_INVALID;
+    status = attach(fs, file);
+    if (status != FFFS_OK)
+        return status;
+    bytes = fffs_min(bytes, file->size - file->position);
+    while (done < bytes) {
+        int32_t part = read_some(fs, file, to + done, bytes - done);
+
+        if (part < 0)
+            return part;
+        done += (uint32_t)part;
+        file->position += (uint32_t)part;
+    }
+    return (int32_t)done;
+}
+
+int32_t fffs_file_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, int whence)
+{
+    int64_t base = 0;
+
+    (void)fs;
+    if ((file->state & FFFS_FILE_WRITER) != 0)
+        return FFFS_ERR_WRITE_ONLY;
+    if (whence == FFFS_SEEK_CUR)
+        base = file->position;
+    else if (whence == FFFS_SEEK_END)
+        base = file->size;
+    else if (whence != FFFS_SEEK_SET)
+        return FFFS_ERR_INVALID;
+    base += offset;
+    if (base < 0 || base > (int64_t)file->size)
+        return FFFS_ERR_INVALID;
+    file->position = (uint32_t)base;
+    return (int32_t)base;
+}
+
+int32_t fffs_file_tell(struct fffs *fs, struct fffs_file *file)
+{
+    (void)fs;
+    return (int32_t)((file->state & FFFS_FILE_WRITER) != 0 ? file->size : file->position);
+}
+
+static int fill_info(struct fffs *fs, const struct fffs_node *node, struct fffs_info *info)
+{
+    int status;
+
+    memset(info, 0, sizeof *info);
+    if (node->name_length > FFFS_NAME_MAX)
+        return FFFS_ERR_NAME_TOO_LONG;
+    status = fffs_node_read(fs, node, fffs_node_name_from_end(node), info->name, node->name_length);
+    info->size = node->size;
+    info->stamp = node->stamp;
+    info->name_length = node->name_length;
+    return status;
+}
+
+int fffs_file_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *info)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_node node;
+    int status;
+
+    if ((file->state & FFFS_FILE_WRITER) != 0) {
+        memset(info, 0, sizeof *info);
+        info->size = file->size;
+        info->name_length = file->name_length;
+        memcpy(info->name, file->name, file->name_length);
+        return FFFS_OK;
+    }
+    status = attach(fs, file);
+    if (status != FFFS_OK)
+        return status;
+    /* Served from the buffer while it still holds the node as open read it. */
+    if (file->fill >= FFFS_NODE_TRAILER + (uint32_t)file->name_length &&
+        file->buffer_address + file->fill == fffs_record_end(&fs->shape, &file->record)) {
+        node.end = file->buffer_address + file->fill;
+        node.tail = file->buffer;
+        node.tail_bytes = file->fill;
+        if (fffs_node_decode_trailer(&node) && node.stamp == file->stamp)
+            return fill_info(fs, &node, info);
+    }
+    status = fffs_node_load(fs, &file->record, &node, window, sizeof window);
+    return status == FFFS_OK ? fill_info(fs, &node, info) : status;
+}
+
+int32_t fffs_file_map(struct fffs *fs, struct fffs_file *file, uint32_t offset, const void **data)
+{
+    const struct fffs_flash *flash = fs->config->flash;
+    uint32_t run;
+    int status;
+
+    *data = NULL;
+    if ((file->state & FFFS_FILE_WRITER) != 0)
+        return FFFS_ERR_WRITE_ONLY;
+    if (flash->map == NULL)
+        return FFFS_ERR_UNSUPPORTED;
+    if (offset > file->size)
+        return FFFS_ERR_INVALID;
+    status = attach(fs, file);
+    if (status != FFFS_OK || offset == file->size)
+        return status;
+    status = seek_extent(fs, file, offset);
+    if (status != FFFS_OK)
+        return status;
+    run = file->u.read.end - offset;
+    *data = flash->map(flash->context, file->u.read.address + (offset - file->u.read.start), run);
+    if (*data == NULL)
+        return FFFS_ERR_UNSUPPORTED;
+    file->pinned = 1;
+    return (int32_t)run;
+}
+
+/* ---- Writers ---- */
+
+static int abandon(struct fffs_file *file, int status)
+{
+    file->error = (int8_t)status;
+    return status;
+}
+
+/* Programs `bytes` bytes, whole granules, at the user's point; collects when that is what it takes. */
+static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes, uint32_t end)
+{
+    uint32_t done = 0, room;
+
+    end -= bytes;
+    while (done < bytes) {
+        uint32_t part, address;
+        int status = fffs_point_reserve(fs, &fs->user, granule_of(fs), &room);
+
+        if (status == FFFS_COLLECT)
+            status = fffs_gc_make_room(fs);
+        else if (status == FFFS_OK) {
+            part = fffs_min(bytes - done, room);
+            address = fs->user.next;
+            status = fffs_io_program(fs, address, data + done, part);
+            if (status != FFFS_OK) {
+                fffs_point_close(&fs->user);
+                return status;
+            }
+            fffs_builder_enter(&fs->user, &file->u.write);
+            fffs_point_advance(fs, &fs->user, part);
+            done += part;
+            do {
+                status = fffs_builder_add(fs, &fs->user, &file->u.write, address, end + done);
+                if (status == FFFS_COLLECT)
+                    status = fffs_gc_make_room(fs) == FFFS_OK ? FFFS_COLLECT : FFFS_ERR_NO_SPACE;
+            } while (status == FFFS_COLLECT);
+        }
+        if (status != FFFS_OK)
+            return status;
+    }
+    return FFFS_OK;
+}
+
+/* Bytes of a full buffer to program: up to a page boundary, so that later calls begin there. */
+static uint32_t flush_size(const struct fffs *fs, const struct fffs_file *file)
+{
+    uint32_t page = file->buffer_bytes >= 4096u ? 4096u : 256u;
+    uint32_t next = fs->user.segment == FFFS_NONE16 ? 0 : fs->user.next;
+    uint32_t past = (next + file->buffer_bytes) & (page - 1u);
+
+    return past < file->buffer_bytes ? file->buffer_bytes - past : file->buffer_bytes;
+}
+
+/* Programs the first `bytes` of the buffer and keeps the rest. `end` is the file offset behind the buffered bytes. */
+static int flush(struct fffs *fs, struct fffs_file *file, uint32_t bytes, uint32_t end)
+{
+    int status = program(fs, file, file->buffer, bytes, end - (file->fill - bytes));
+
+    if (status != FFFS_OK)
+        return status;
+    file->fill -= bytes;
+    memmove(file->buffer, file->buffer + bytes, file->fill);
+    return FFFS_OK;
+}
+
+static int take_bytes(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes)
+{
+    uint32_t end = file->size; /* of what is in flash and buffer */
+    int status;
+
+    while (bytes > 0) {
+        uint32_t part = fffs_min(bytes, file->buffer_bytes - file->fill);
+
+        if (file->fill == 0 && bytes >= file->buffer_bytes) {
+            /* Past the buffer: one call for all whole granules. */
+            part = fffs_align_down(bytes, granule_of(fs));
+            if ((file->state & FFFS_FILE_BORROWED) != 0)
+                part = fffs_align_down(bytes, file->buffer_bytes);
+            status = program(fs, file, data, part, end + part);
+        } else {
+            memcpy(file->buffer + file->fill, data, part);
+            file->fill += part;
+            status = FFFS_OK;
+            if (part < bytes) { /* full, and more to come */
+                uint32_t size = (file->state & FFFS_FILE_BORROWED) != 0 || bytes < file->buffer_bytes
+                                    ? flush_size(fs, file) : file->fill;
+
+                status = flush(fs, file, size, end + part);
+            }
+        }
+        if (status != FFFS_OK)
+            return status;
+        data += part;
+        end += part;
+        bytes -= part;
+    }
+    return FFFS_OK;
+}
+
+static uint32_t share_of(const struct fffs *fs, const struct fffs_file *file, uint32_t size)
+{
+    return fffs_footprint_bytes(fs, size + fffs_node_bound(fs, file->name_length));
+}
+
+static void set_share(struct fffs *fs, struct fffs_file *file, uint32_t share)
+{
+    fs->pending += share - file->reserved;
+    file->reserved = share;
+}
+
+/* Without inline collection a write is refused before anything of it is taken. */
+static int check_room(const struct fffs *fs, const struct fffs_file *file, uint32_t bytes)
+{
+    uint32_t room = fs->user.segment == FFFS_NONE16 ? 0 : fs->user.limit - fs->user.next;
+    uint32_t free = fffs_segments_free(fs), segment = fffs_segment_bytes(fs), need;
+
+    need = bytes + file->fill + 2u * fffs_node_bound(fs, file->name_length);
+    if (need <= room || (free > 1u && (need - room) / segment + 1u < free))
+        return FFFS_OK;
+    return fffs_gc_make_room((struct fffs *)(uintptr_t)fs);
+}
+
+int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *data, uint32_t bytes)
+{
+    uint32_t share;
+    int status;
+
+    if (file->error != 0)
+        return FFFS_ERR_ABANDONED;
+    if (bytes > FILE_SIZE_MAX - file->size)
+        return FFFS_ERR_TOO_BIG;
+    if (bytes == 0)
+        return 0;
+    share = share_of(fs, file, file->size + bytes);
+    if (fs->used + fs->pending - file->reserved + share > fffs_capacity(fs))
+        return FFFS_ERR_NO_SPACE;
+    if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0) {
+        status = check_room(fs, file, bytes);
+        if (status != FFFS_OK)
+            return status;
+    }
+    set_share(fs, file, share);
+    status = take_bytes(fs, file, (const uint8_t *)data, bytes);
+    if (status != FFFS_OK)
+        return abandon(file, status);
+    file->size += bytes;
+    if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) == 0) {
+        status = fffs_gc_pace(fs, bytes);
+        if (status != FFFS_OK)
+            return abandon(file, status);
+    }
+    return (int32_t)bytes;
+}
+
+static void release(struct fffs *fs, struct fffs_file *file)
+{
+    int writer = (file->state & FFFS_FILE_WRITER) != 0;
+
+    if (writer)
+        set_share(fs, file, 0);
+    fffs_file_unlink(fs, file);
+    if (writer)
+        fffs_segments_settle_pending(fs);
+}
+
+int fffs_file_discard(struct fffs *fs, struct fffs_file *file)
+{
+    release(fs, file);
+    return FFFS_OK;
+}
+
+/* Programs what is left and the node; collects when that is what it takes. */
+static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_record *record)
+{
+    struct fffs_node_plan plan;
+    int status;
+
+    memset(&plan, 0, sizeof plan);
+    plan.point = &fs->user;
+    plan.builder = &file->u.write;
+    plan.tail = file->buffer;
+    plan.tail_bytes = file->fill;
+    plan.tail_room = file->buffer_bytes;
+    plan.meta = (const uint8_t *)file->name;
+    plan.meta_bytes = file->name_length;
+    plan.name_length = file->name_length;
+    plan.size = file->size;
+    plan.stamp = fs->stamp++;
+    do {
+        if (file->seen != fs->changes) {
+            status = place_writer(fs, file);
+            if (status != FFFS_OK)
+                return status;
+        }
+        plan.slot = file->slot;
+        plan.tag = file->record.tag;
+        status = fffs_node_write(fs, &plan, record);
+        if (status != FFFS_COLLECT)
+            return status;
+        status = fffs_gc_make_room(fs);
+    } while (status == FFFS_OK);
+    return status;
+}
+
+static int commit(struct fffs *fs, struct fffs_file *file)
+{
+    struct fffs_record record;
+    int status;
+
+    if (fs->failed != 0)
+        return fs->failed;
+    if (file->error != 0)
+        return FFFS_ERR_ABANDONED;
+    if (file->reserved == 0) { /* nothing was written: the node alone needs room */
+        uint32_t share = share_of(fs, file, 0);
+
+        if (fs->used + fs->pending + share > fffs_capacity(fs))
+            return FFFS_ERR_NO_SPACE;
+        set_share(fs, file, share);
+    }
+    status = write_node(fs, file, &record);
+    if (status != FFFS_OK)
+        return status;
+    return fffs_commit_put(fs, &record, &file->record);
+}
+
+int fffs_file_close(struct fffs *fs, struct fffs_file *file)
+{
+    int status = FFFS_OK;
+
+    if ((file->state & FFFS_FILE_WRITER) != 0) {
+        status = commit(fs, file);
+        if (status == FFFS_ERR_COLLECT_FIRST)
+            return status; /* stays open: collect and close again */
+    }
+    release(fs, file);
+    return status;
+}
+
+/* ---- By name ---- */
+
+static int find(struct fffs *fs, const char *text, struct fffs_found *found, uint8_t *window)
+{
+    struct fffs_name name;
+    int status = fffs_name_set(fs, &name, text);
+
+    return status == FFFS_OK ? fffs_lookup(fs, &name, found, window, FFFS_NODE_WINDOW, 0) : status;
+}
+
+int fffs_file_stat(struct fffs *fs, const char *name, struct fffs_info *info)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_found found;
+    int status = find(fs, name, &found, window);
+
+    if (status == 0)
+        return FFFS_ERR_NOT_FOUND;
+    return status == 1 ? fill_info(fs, &found.node, info) : status;
+}
+
+int fffs_file_exists(struct fffs *fs, const char *name)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_found found;
+
+    return find(fs, name, &found, window);
+}
+
+int fffs_file_delete(struct fffs *fs, const char *name)
+{
+    uint8_t window[FFFS_NODE_WINDOW];
+    struct fffs_found found;
+    int status = find(fs, name, &found, window);
+
+    if (status == 0)
+        return FFFS_ERR_NOT_FOUND;
+    return status == 1 ? fffs_commit_delete(fs, &found.record) : status;
+}
