@@ -418,21 +418,21 @@ static int list_by_address(struct fffs *fs, struct listing *list)
     return status;
 }
 
-/* Without a complete cache each pass walks the log, so that only the files of a batch are ordered. */
+/* Without a complete cache each pass walks the log, so that only the files of a few batches are ordered at a time. */
 static int list_by_slot(struct fffs *fs, struct listing *list)
 {
     struct fffs_batch batch;
     struct picked picked;
     uint32_t from = 0, i;
 
+    picked.count = 0;
     begin_batch(&batch);
     while (from < FFFS_SLOTS_END) {
         int status = fffs_index_collect(fs, &batch, from, FFFS_SLOTS_END);
 
-        /* A batch may be larger than what is picked at a time. */
-        for (i = 0, picked.count = 0; status == FFFS_OK && i < batch.count; i++) {
+        for (i = 0; i < batch.count && status == FFFS_OK; i++) {
             pick(fs, &picked, &batch.records[i]);
-            if (picked.count == PICKED || i + 1u == batch.count) {
+            if (picked.count == PICKED) {
                 status = show_picked(fs, list, &picked);
                 picked.count = 0;
             }
@@ -441,7 +441,7 @@ static int list_by_slot(struct fffs *fs, struct listing *list)
             return status;
         from = batch.next;
     }
-    return FFFS_OK;
+    return show_picked(fs, list, &picked);
 }
 
 int fffs_dir_list(struct fffs *fs, const char *prefix, int (*visit)(void *context, const struct fffs_info *info),

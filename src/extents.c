@@ -80,7 +80,7 @@ static int parse_unverified(struct fffs *fs, uint32_t end, struct fffs_node *nod
     status = measure(fs, node);
     if (status != FFFS_OK)
         return status;
-    return node->bytes <= end && node->size <= end && fffs_node_run(node) <= end ? FFFS_OK : fffs_corrupt();
+    return node->bytes <= end && fffs_node_run(node) <= end ? FFFS_OK : fffs_corrupt();
 }
 
 int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes)

@@ -33,7 +33,7 @@ static int check_flags(unsigned flags)
         return FFFS_ERR_INVALID;
     if ((flags & (FFFS_READ | FFFS_WRITE)) == FFFS_READ)
         return (flags & writing) == 0 ? FFFS_OK : FFFS_ERR_INVALID;
-    if ((flags & (FFFS_READ | FFFS_WRITE)) != FFFS_WRITE || (flags & (FFFS_CREATE | FFFS_TRUNCATE)) == 0)
+    if ((flags & (FFFS_READ | FFFS_WRITE)) != FFFS_WRITE)
         return FFFS_ERR_INVALID;
     return (flags & FFFS_EXCLUSIVE) != 0 && (flags & FFFS_CREATE) == 0 ? FFFS_ERR_INVALID : FFFS_OK;
 }

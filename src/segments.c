@@ -337,6 +337,8 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
             status = reclaim(fs, segment);
         else if (fs->config->segment_table[segment] != FFFS_SEGMENT_ERASED || is_open(fs, segment))
             continue;
+        if (status == FFFS_ERR_CORRUPT)
+            fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT; /* a node is unreadable: no proof that it is dead */
         if (status == FFFS_ERR_CORRUPT || (status == FFFS_ERR_IO && fs->failed == 0))
             continue; /* leave that segment, take another */
         if (status < 0)

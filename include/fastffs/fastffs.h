@@ -83,7 +83,7 @@ enum fffs_mount_flags {
  * at must stay valid until unmount. */
 struct fffs_config {
     const struct fffs_flash *flash;   /* required */
-    /* Required work buffer, at least FFFS_SCRATCH_MIN bytes, 4-byte aligned. Larger is faster: log reads, collection and
+    /* Required work buffer, at least FFFS_SCRATCH_MIN bytes and twice the granule, 4-byte aligned. Larger is faster: log reads, collection and
      * listings use it whole. 512 is a good default, 4096 the most that helps. */
     void *scratch;
     uint32_t scratch_bytes;
