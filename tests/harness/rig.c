@@ -17,7 +17,7 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     { "s4096-g16-n256-hash-sc4096-fb64-verify", RIG_SET_FEW | RIG_SET_ROOMY },
     { "s4096-g16-n1024-none-sc256-fb16-wb1024", RIG_SET_ROOMY },
     { "s4096-g256-n256-hash-sc512-fb256", RIG_SET_ROOMY },
-    { "s4096-g256-n1024-small-sc256-fb256-wb4096-lazy", RIG_SET_ROOMY },
+    { "s4096-g256-n1024-small-sc512-fb256-wb4096-lazy", RIG_SET_ROOMY },
     { "s4096-g1-n64-none-sc256-fb16", 0 },
     { "s4096-g8-n64-full-sc512-fb64-verify", 0 },
     { "s4096-g1-n64-seg16384-hash-sc512-fb256-noinline", 0 },
@@ -240,6 +240,7 @@ void rig_point_random(struct rig_point *point, struct rng *rng, uint32_t size_li
         point->file_buffer_bytes = buffers[rng_below(rng, 4)];
         point->write_buffer_bytes = write_buffers[rng_below(rng, 5)];
         if (point->write_buffer_bytes != 0 && point->write_buffer_bytes < point->granule_bytes) { continue; }
+        if (point->scratch_bytes < 2 * point->granule_bytes) { continue; }     /* two strides */
         if (rng_chance(rng, 20)) { point->flags |= FFFS_MOUNT_VERIFY; }
         if (rng_chance(rng, 30)) { point->flags |= FFFS_MOUNT_LAZY_WEIGHTS; }
         if (rng_chance(rng, 15)) { point->flags |= FFFS_MOUNT_NO_INLINE_GC; }
