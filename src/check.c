@@ -530,7 +530,7 @@ struct sums {
 static uint8_t weight_shift(const struct fffs *fs)
 {
     uint8_t shift = (uint8_t)(fs->shape.segment_shift + fs->shape.sector_shift);
-    return (uint8_t)(shift > 14u ? shift - 14u : 0u);
+    return (uint8_t)(shift > 13u ? shift - 13u : 0u);
 }
 
 static void sum_run(const struct fffs *fs, struct sums *sums, uint32_t address, uint32_t bytes)

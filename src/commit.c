@@ -363,10 +363,10 @@ int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const s
         if (fffs_is_put(old))
             fs->files_live--;
     }
-    if (fffs_is_put(record))
-        status = fffs_segments_account(fs, record, 1);
-    if (status == FFFS_OK && fffs_is_put(old))
+    if (fffs_is_put(old))
         status = fffs_segments_account(fs, old, 0);
+    if (fffs_is_put(record) && status != FFFS_ERR_IO)
+        status = fffs_segments_account(fs, record, 1);
     /* The change is committed: when a node can not be read again the weights stay a little too high until the next
      * mount. */
     return status == FFFS_ERR_IO || status == FFFS_ERR_CORRUPT ? FFFS_OK : status;

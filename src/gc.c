@@ -49,7 +49,7 @@ uint32_t fffs_gc_copy_us(const struct fffs *fs, uint32_t bytes)
 static uint32_t fill_of(const struct fffs *fs, uint32_t segment)
 {
     uint8_t total_shift = (uint8_t)(fs->shape.segment_shift + fs->shape.sector_shift);
-    uint8_t unit_shift = (uint8_t)(total_shift > 14u ? total_shift - 14u : 0u);
+    uint8_t unit_shift = (uint8_t)(total_shift > 13u ? total_shift - 13u : 0u);
     uint32_t bytes = fffs_segment_high(fs, segment) - fffs_segment_low(fs, segment);
 
     return ((fffs_segment_weight(fs, segment) << unit_shift) + (bytes / 64u) - 1u) / (bytes / 64u);
@@ -348,6 +348,7 @@ static int finish_file(struct fffs *fs, struct move *move, int with_tail)
     struct fffs_builder builder;
     struct fffs_node_plan plan;
     struct fffs_record record;
+    uint32_t room;
     int status = FFFS_OK;
 
     memset(&plan, 0, sizeof plan);
@@ -356,6 +357,10 @@ static int finish_file(struct fffs *fs, struct move *move, int with_tail)
         status = map_extents(fs, move, &builder);
     else if (gc->moved_bytes > 0)
         status = add_moved(fs, &builder, 0, gc->moved_bytes, gc->moved_bytes);
+    /* Room first: opening a segment walks the index, which uses the scratch buffer that the tail is read into. */
+    if (status == FFFS_OK && with_tail)
+        status = fffs_point_reserve(fs, &fs->moved, move->total - gc->moved_bytes + fffs_node_bound(fs, move->node.bytes),
+                                    &room);
     if (status == FFFS_OK && with_tail)
         status = read_tail(fs, move, &plan);
     if (status != FFFS_OK)

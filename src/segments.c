@@ -98,7 +98,7 @@ static void weigh_one(struct fffs *fs, uint32_t segment, uint32_t bytes, int add
 {
     uint16_t *entry = &fs->config->segment_table[segment];
     uint8_t total_shift = (uint8_t)(fs->shape.segment_shift + fs->shape.sector_shift);
-    uint8_t shift = (uint8_t)(total_shift > 14u ? total_shift - 14u : 0u);
+    uint8_t shift = (uint8_t)(total_shift > 13u ? total_shift - 13u : 0u);
     uint32_t units = (bytes + ((uint32_t)1 << shift) - 1u) >> shift;
     uint32_t weight = *entry & FFFS_SEGMENT_WEIGHT;
 
