@@ -59,6 +59,7 @@ static int run_begin(struct run *run, uint32_t mib, int model, const struct subj
         return -1;
     }
     measure_init(&run->measure, run->nor);
+    run->measure.trace = run->session->trace;
     nor_trace(run->nor, run->session->trace);
     memset(&run->bench, 0, sizeof run->bench);
     run->bench.fs = run->subject->table;

@@ -72,10 +72,16 @@ static void enter_section(void *self, enum bench_section section)
         take_wear(measure);
 }
 
+static const char *const op_names[BENCH_OPS] = {
+    "format", "mount", "unmount", "open_read", "size", "read", "seek", "close_read", "open_write", "write", "close_write",
+    "delete", "exists", "list", "space", "gc_step"
+};
+
 static void begin(void *self, enum bench_op op)
 {
     struct measure *measure = self;
-    (void)op;
+    if (measure->trace != NULL)
+        fprintf(measure->trace, "# %s\n", op_names[op]);
     if (measure->section == BENCH_S_NONE)
         return;
     measure->start = *nor_counts(measure->nor);

@@ -8,6 +8,8 @@
 #include "bench/workload.h"
 #include "emulator/nor.h"
 
+#include <stdio.h>
+
 struct samples { uint64_t *values; uint32_t count, room; };
 
 struct measure_cell {
@@ -22,6 +24,7 @@ struct measure_class { uint64_t bytes, ns; };
 
 struct measure {
     struct nor *nor;
+    FILE *trace;                   /* gets a line "# call" before the flash calls of each call; NULL: none */
     enum bench_section section;
     struct measure_cell cells[BENCH_SECTIONS][BENCH_OPS];
     struct measure_class classes[3];
