@@ -561,6 +561,9 @@ static int commit(struct fffs *fs, struct fffs_file *file)
         return fs->failed;
     if (file->error != 0)
         return FFFS_ERR_ABANDONED;
+    status = file->seen != fs->changes ? place_writer(fs, file) : FFFS_OK;
+    if (status != FFFS_OK)
+        return status;
     if (file->reserved == 0) { /* nothing was written: the node alone needs room */
         uint32_t share = share_of(fs, file, 0);
 

@@ -643,8 +643,12 @@ static int victim_slice(struct fffs *fs)
 {
     int status;
 
-    if ((fs->config->segment_table[fs->gc.victim] & FFFS_SEGMENT_PENDING) != 0) {
+    /* Its last files may have been deleted meanwhile, and the segment opened again. */
+    if (!can_be_victim(fs, fs->gc.victim)) {
+        if (fs->gc.items > 0)
+            return commit_slice(fs);
         fs->gc.victim = FFFS_NONE16;
+        fs->gc.file.head = 0;
         return FFFS_GC_LOOKED;
     }
     status = move_some(fs);

@@ -168,6 +168,7 @@ static void collect_one(struct fffs *fs, struct fffs_batch *batch, const struct 
     }
     memmove(&batch->records[i + 1], &batch->records[i], (batch->count - i) * sizeof batch->records[0]);
     batch->records[i] = *record;
+    batch->records[i].kind &= FFFS_KIND_MULTI; /* its transaction was committed: that is all there is to know */
     batch->count++;
 }
 
