@@ -367,9 +367,10 @@ int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const s
         status = fffs_segments_account(fs, old, 0);
     if (fffs_is_put(record) && status != FFFS_ERR_IO)
         status = fffs_segments_account(fs, record, 1);
-    /* The change is committed: when a node can not be read again the weights stay a little too high until the next
-     * mount. */
-    return status == FFFS_ERR_IO || status == FFFS_ERR_CORRUPT ? FFFS_OK : status;
+    /* The change is committed whatever the nodes say now: weights that can not be kept are computed anew when needed. */
+    if (status == FFFS_ERR_IO)
+        fs->state &= (uint8_t)~FFFS_STATE_WEIGHED;
+    return FFFS_OK;
 }
 
 int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old)

@@ -535,7 +535,7 @@ static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_recor
     plan.meta_bytes = file->name_length;
     plan.name_length = file->name_length;
     plan.size = file->size;
-    plan.stamp = fs->stamp++;
+    plan.stamp = fs->stamp;
     do {
         if (file->seen != fs->changes) {
             status = place_writer(fs, file);
@@ -574,6 +574,7 @@ static int commit(struct fffs *fs, struct fffs_file *file)
     status = write_node(fs, file, &record);
     if (status != FFFS_OK)
         return status;
+    fs->stamp++;
     return fffs_commit_put(fs, &record, &file->record);
 }
 

@@ -580,7 +580,9 @@ static void take_hint(struct fffs *fs, const struct fffs_record *record)
     struct fffs_point *point = type == FFFS_CTL_APPEND_USER ? &fs->user : &fs->moved;
     uint32_t address = ((payload & 0xFFFFu) << fs->shape.sector_shift) + (payload >> 16);
 
-    if (type == FFFS_CTL_ERASED) {
+    if (type == FFFS_CTL_WEAR) {
+        fs->erases = payload;
+    } else if (type == FFFS_CTL_ERASED) {
         for (i = payload & 0xFFFFu; i < fs->shape.segments && i < (payload & 0xFFFFu) + (payload >> 16); i++) {
             fs->config->segment_table[i] |= FFFS_SEGMENT_ERASED;
             fs->erased++;
@@ -657,7 +659,7 @@ static void take_header(struct fffs *fs, const struct fffs_header *header)
     fs->ring = header->ring < fs->shape.segments ? header->ring : 0;
     fs->gc.level = header->level < fs->shape.segments ? header->level : 0;
     fs->gc.victims = header->victims;
-    fs->stamp = header->stamp + fffs_unit_strides(&fs->shape);
+    fs->stamp = header->stamp + fs->log.end; /* each commit takes one stamp and at least one stride */
     fs->erases = header->erases;
 }
 
@@ -743,6 +745,7 @@ int fffs_mount_settle(struct fffs *fs)
         return fs->failed;
     if ((fs->log.state & FFFS_LOG_SESSION) == 0)
         return FFFS_OK;
+    hints[count++] = fffs_control_record(FFFS_CTL_WEAR, fs->erases);
     count = add_point(fs, &fs->user, FFFS_CTL_APPEND_USER, hints, count);
     count = add_point(fs, &fs->moved, FFFS_CTL_APPEND_GC, hints, count);
     for (i = 0; i <= fs->shape.segments; i++) {

@@ -359,8 +359,10 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
 
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room)
 {
-    int status = fffs_log_begin_change(fs);
+    int status = fffs_segments_weigh(fs);
 
+    if (status == FFFS_OK)
+        status = fffs_log_begin_change(fs);
     if (status != FFFS_OK)
         return status;
     if (point->segment != FFFS_NONE16 &&

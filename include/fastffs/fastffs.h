@@ -99,7 +99,7 @@ struct fffs_config {
     void *write_buffer;
     uint32_t write_buffer_bytes;
     uint32_t flags;                   /* enum fffs_mount_flags */
-    /* Optional hooks. lock/unlock surround every public call once. progress is called at least once per erase and per
+    /* Optional hooks. lock/unlock surround every public call once (fffs_gc: each of its steps). progress is called at least once per erase and per
      * index sector read in long loops (done of total steps; total 0 when unknown): feed the watchdog there. */
     void (*lock)(void *hook_context);
     void (*unlock)(void *hook_context);
