@@ -519,12 +519,27 @@ int fffs_file_discard(struct fffs *fs, struct fffs_file *file)
     return FFFS_OK;
 }
 
+/* A long rest that does not fit the open segment together with the node goes out before it: it fills that segment, and a
+ * run of rest and node never crosses one. */
+static int shorten_tail(struct fffs *fs, struct fffs_file *file)
+{
+    uint32_t segment = fffs_segment_bytes(fs);
+    uint32_t room = fs->user.segment == FFFS_NONE16 ? segment : fs->user.limit - fs->user.next;
+    uint32_t need = file->fill + fffs_node_bound(fs, file->name_length);
+
+    if (need <= room || (file->fill < 512u && need <= segment))
+        return FFFS_OK;
+    return flush(fs, file, fffs_align_down(file->fill, granule_of(fs)), file->size);
+}
+
 /* Programs what is left and the node; collects when that is what it takes. */
 static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_record *record)
 {
     struct fffs_node_plan plan;
-    int status;
+    int status = shorten_tail(fs, file);
 
+    if (status != FFFS_OK)
+        return status;
     memset(&plan, 0, sizeof plan);
     plan.point = &fs->user;
     plan.builder = &file->u.write;
