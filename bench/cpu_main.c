@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES = 500, REPEATS = 50, TINY = 64 };
+enum { FILES = 450, REPEATS = 50, TINY = 64 };
 
 static struct adapter_fastffs adapter;
 static uint64_t arena[4096];
@@ -123,14 +123,28 @@ static void measured_mount(void)
     }
 }
 
+/* callgrind writes out what was before at its entry, so that it is not counted. */
+static void begin_count(void)
+{
+}
+
+/* Through pointers that the compiler can not see through, so that the functions stay ones that callgrind can name. */
+static void call(void (*measured)(void))
+{
+    void (*volatile begin)(void) = begin_count;
+    void (*volatile function)(void) = measured;
+    begin();
+    function();
+}
+
 static void write_large(void)
 {
     make_name('l', 0);
     expect(adapter_fastffs_fs.open_write(&adapter, name) == 0);
-    measured_write_1k();
+    call(measured_write_1k);
     expect(adapter_fastffs_fs.close(&adapter) == 0);
     expect(adapter_fastffs_fs.open_read(&adapter, name) == 0);
-    measured_read_1k();
+    call(measured_read_1k);
     expect(adapter_fastffs_fs.close(&adapter) == 0);
 }
 
@@ -146,18 +160,18 @@ int main(void)
     for (int i = 0; i < FILES; i++)
         create('t', i);
     write_large();
-    measured_create();
-    measured_exists_hit();
-    measured_exists_miss();
-    measured_open_read_close();
-    measured_delete();
+    call(measured_create);
+    call(measured_exists_hit);
+    call(measured_exists_miss);
+    call(measured_open_read_close);
+    call(measured_delete);
     while (adapter_fastffs_fs.background(&adapter) > 0)
         continue;
-    measured_gc_idle();
-    measured_list();
-    measured_space();
+    call(measured_gc_idle);
+    call(measured_list);
+    call(measured_space);
     expect(adapter_fastffs_fs.unmount(&adapter) == 0);
-    measured_mount();
+    call(measured_mount);
     nor_destroy(nor);
     if (problems != 0)
         fprintf(stderr, "cpu: %d calls did not do what was expected\n", problems);

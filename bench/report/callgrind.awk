@@ -1,13 +1,21 @@
-# Sums a callgrind output file: instructions inside the library (src/), in the C library's memory functions and the like,
-# and in driver, emulator and caller. Prints: operation,library,other,driver (per repeat).
-#   -v repeats=N
-/^desc: Trigger:/ { op = $0; sub(/.*measured_/, "", op); sub(/[^a-z0-9_].*/, "", op) }
-/^(fl|fi|fe)=/ {
-    id = $0; sub(/^f[lie]=/, "", id)
-    number = id; sub(/\).*/, ")", number)
-    path = id; sub(/^\([0-9]+\) ?/, "", path)
+# Sums callgrind's dumps, given in the order in which they were written (a name is spelled out in the first dump that uses
+# it): instructions in the library (src/), in the C library, and in driver, emulator and caller.
+# Prints: operation,library,other,driver (per repeat).  -v repeats=N
+function flush() {
+    if (op != "")
+        printf "%s,%.0f,%.0f,%.0f\n", op, library / repeats, other / repeats, driver / repeats
+    op = ""
+    library = other = driver = 0
+}
+FNR == 1 { flush() }
+/^desc: Trigger: --dump-after/ { op = $0; sub(/.*measured_/, "", op); sub(/[^a-z0-9_].*/, "", op) }
+/^(fl|fi|fe|cfi|cfl)=/ {
+    number = $0; sub(/^[a-z]*=/, "", number)
+    path = number
+    sub(/\).*/, ")", number)
+    sub(/^\([0-9]+\) ?/, "", path)
     if (path != "") name[number] = path
-    file = name[number]
+    if ($0 !~ /^c/) file = name[number]
     next
 }
 /^calls=/ { skip = 1; next }
@@ -17,4 +25,4 @@
     else if (file ~ /emulator\// || file ~ /bench\//) driver += $2
     else other += $2
 }
-END { if (op != "") printf "%s,%.0f,%.0f,%.0f\n", op, library / repeats, other / repeats, driver / repeats }
+END { flush() }

@@ -7,11 +7,10 @@ here=$(dirname "$0")
 committed=$here/../cpu_committed.csv
 rm -f "$folder"/callgrind.out*
 repeats=$(valgrind --quiet --tool=callgrind --callgrind-out-file="$folder/callgrind.out" \
-    --dump-after='measured_*' --zero-before='measured_*' "$folder/cpu")
+    --dump-before=begin_count --dump-after='measured_*' "$folder/cpu")
 echo "operation,library,other,driver" > "$folder/cpu.csv"
-for file in "$folder"/callgrind.out.*; do
-    awk -v repeats="$repeats" -f "$here/callgrind.awk" "$file"
-done | sort >> "$folder/cpu.csv"
+(cd "$folder" && ls callgrind.out.[0-9]*) | sort -t. -k3 -n | sed "s|^|$folder/|" |
+    xargs awk -v repeats="$repeats" -f "$here/callgrind.awk" | sort >> "$folder/cpu.csv"
 echo "host instructions per operation: library, C library, driver and caller"
 awk -F, 'FILENAME ~ /committed/ { old[$1] = $2; next }
     FNR > 1 { worse = ($1 in old) && $2 > old[$1] * 1.1
