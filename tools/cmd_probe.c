@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char help[] =
-    "      --cache N         bytes of index cache, 8 per file; 0: none; default: what the image's files need\n"
+    "      --cache N         bytes of index cache, 8 per file; 0: none; default: enough for --max-files\n"
     "      --scratch N       bytes of the work buffer, 256 to 65536; default 512\n"
     "      --file-buffer N   bytes of a file's buffer, 16 to 65536; default 256\n"
     "      --read-size N     bytes of one read call of the application; default 1024\n"
@@ -330,7 +330,7 @@ static void print_json(const char *path, const struct listing *listing, const st
 
 /* ---- Command line ---- */
 
-static int read_names(const char *path, struct listing *listing)
+static int read_names(const char *path, struct listing *listing, struct request *request)
 {
     struct image *image;
     int status;
@@ -339,6 +339,8 @@ static int read_names(const char *path, struct listing *listing)
     status = image_open_mounted(&image, path, FFFS_MOUNT_READ_ONLY);
     if (status != FFFS_OK)
         return status;
+    if (!request->cache_given)
+        request->cache_bytes = image->geometry.max_files * FFFS_CACHE_ENTRY_BYTES;
     status = listing_read(listing, image, "", 0);
     if (status < 0)
         tool_error(path, "%s", tool_status_text(status));
@@ -350,11 +352,8 @@ static int probe(const char *path, struct request *request)
 {
     static struct row rows[MODELS][OPERATIONS];
     struct listing listing;
-    int model, status = read_names(path, &listing);
+    int model, status = read_names(path, &listing, request);
 
-    /* A little more than the files: the probe makes one of its own. */
-    if (!request->cache_given)
-        request->cache_bytes = (uint32_t)(listing.count + 8) * FFFS_CACHE_ENTRY_BYTES;
     for (model = 0; model < MODELS && status == FFFS_OK; model++)
         status = probe_model(path, &listing, request, models[model].model, rows[model]);
     if (status == FFFS_OK && request->json)
