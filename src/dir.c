@@ -22,31 +22,35 @@ enum {
 
 /* ---- Names ---- */
 
-/* `prefix` NULL: "". */
-static int measure_prefix(const char **prefix, uint32_t *length)
+struct prefix {
+    const char *text;
+    uint32_t length;
+};
+
+/* `text` NULL: "". */
+static int set_prefix(struct prefix *prefix, const char *text)
 {
-    if (*prefix == NULL)
-        *prefix = "";
-    for (*length = 0; (*prefix)[*length] != '\0'; (*length)++)
-        if (*length == FFFS_NAME_MAX)
+    prefix->text = text == NULL ? "" : text;
+    for (prefix->length = 0; prefix->text[prefix->length] != '\0'; prefix->length++)
+        if (prefix->length == FFFS_NAME_MAX)
             return FFFS_ERR_NAME_TOO_LONG;
     return FFFS_OK;
 }
 
 /* Fills `info` from the node when its name begins with the prefix: 1, 0 when it does not, or an error. A name beyond
  * the limit is cut off; see is_too_long(). */
-static int take_name(struct fffs *fs, const struct fffs_node *node, const char *prefix, uint32_t prefix_length,
+static int take_name(struct fffs *fs, const struct fffs_node *node, const struct prefix *prefix,
                      struct fffs_info *info)
 {
     uint32_t length = fffs_min(node->name_length, FFFS_NAME_MAX);
     int status;
 
-    if (length < prefix_length)
+    if (length < prefix->length)
         return 0;
     status = fffs_node_read(fs, node, fffs_node_name_from_end(node), info->name, length);
     if (status != FFFS_OK)
         return status;
-    if (memcmp(info->name, prefix, prefix_length) != 0)
+    if (memcmp(info->name, prefix->text, prefix->length) != 0)
         return 0;
     info->name[length] = '\0';
     info->name_length = (uint8_t)length;
@@ -63,14 +67,14 @@ static int is_too_long(const struct fffs_node *node)
 }
 
 /* Reads the node of a record and takes its name. */
-static int load_name(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node, const char *prefix,
-                     uint32_t prefix_length, struct fffs_info *info)
+static int load_name(struct fffs *fs, const struct fffs_record *record, struct fffs_node *node,
+                     const struct prefix *prefix, struct fffs_info *info)
 {
     uint8_t window[WINDOW];
     int status = fffs_node_load(fs, record, node, window, sizeof window);
 
     if (status == FFFS_OK)
-        status = take_name(fs, node, prefix, prefix_length, info);
+        status = take_name(fs, node, prefix, info);
     node->tail = NULL; /* the window is gone */
     return status;
 }
@@ -82,6 +86,15 @@ static void begin_batch(struct fffs_batch *batch)
 }
 
 /* ---- Folders ---- */
+
+static struct prefix prefix_of(const struct fffs_dir *dir)
+{
+    struct prefix prefix;
+
+    prefix.text = dir->prefix;
+    prefix.length = dir->prefix_length;
+    return prefix;
+}
 
 /* A folder that a file shows. */
 struct folder {
@@ -110,8 +123,9 @@ static int shows_folder(struct fffs *fs, const struct fffs_dir *dir, const struc
 {
     struct fffs_info info;
     struct fffs_node node;
+    struct prefix prefix = prefix_of(dir);
     uint32_t length;
-    int status = load_name(fs, record, &node, dir->prefix, dir->prefix_length, &info);
+    int status = load_name(fs, record, &node, &prefix, &info);
 
     if (status < 0)
         return status == FFFS_ERR_CORRUPT ? SHOWS_NONE : status;
@@ -196,17 +210,17 @@ static int was_returned(struct fffs *fs, struct fffs_dir *dir, const struct fold
 
 int fffs_dir_begin(struct fffs *fs, struct fffs_dir *dir, const char *prefix, char delimiter)
 {
-    uint32_t length;
+    struct prefix measured;
     int status;
 
     if (fffs_dir_is_open(fs, dir))
         return FFFS_ERR_BUSY;
-    status = measure_prefix(&prefix, &length);
+    status = set_prefix(&measured, prefix);
     if (status != FFFS_OK)
         return status;
     memset(dir, 0, sizeof *dir);
-    dir->prefix = prefix;
-    dir->prefix_length = (uint8_t)length;
+    dir->prefix = measured.text;
+    dir->prefix_length = (uint8_t)measured.length;
     dir->delimiter = delimiter;
     fffs_dir_link(fs, dir);
     return FFFS_OK;
@@ -216,8 +230,9 @@ int fffs_dir_begin(struct fffs *fs, struct fffs_dir *dir, const char *prefix, ch
 static int make_entry(struct fffs *fs, struct fffs_dir *dir, const struct fffs_record *record, struct fffs_info *info)
 {
     struct fffs_node node;
+    struct prefix prefix = prefix_of(dir);
     struct folder folder;
-    int status = load_name(fs, record, &node, dir->prefix, dir->prefix_length, info);
+    int status = load_name(fs, record, &node, &prefix, info);
 
     if (status != 1)
         return status;
@@ -276,8 +291,7 @@ int fffs_dir_end(struct fffs *fs, struct fffs_dir *dir)
 /* ---- Listing in one call ---- */
 
 struct listing {
-    const char *prefix;
-    uint32_t prefix_length;
+    struct prefix prefix;
     int (*visit)(void *context, const struct fffs_info *info);
     void *context;
     int damage;                 /* what could not be shown, reported at the end */
@@ -369,7 +383,7 @@ static int show_file(struct fffs *fs, struct listing *list, const struct fffs_re
     int status = fffs_node_parse(fs, record, &node, (const uint8_t *)fs->config->scratch, bytes);
 
     if (status == FFFS_OK)
-        status = take_name(fs, &node, list->prefix, list->prefix_length, &list->info);
+        status = take_name(fs, &node, &list->prefix, &list->info);
     if (status == 1 && is_too_long(&node))
         status = FFFS_ERR_NAME_TOO_LONG;
     if (status == FFFS_ERR_CORRUPT || status == FFFS_ERR_NAME_TOO_LONG) {
@@ -448,11 +462,10 @@ int fffs_dir_list(struct fffs *fs, const char *prefix, int (*visit)(void *contex
                   void *context)
 {
     struct listing list;
-    int status = measure_prefix(&prefix, &list.prefix_length);
+    int status = set_prefix(&list.prefix, prefix);
 
     if (status != FFFS_OK)
         return status;
-    list.prefix = prefix;
     list.visit = visit;
     list.context = context;
     list.damage = FFFS_OK;
@@ -466,11 +479,11 @@ int fffs_dir_list(struct fffs *fs, const char *prefix, int (*visit)(void *contex
 /* ---- Delete ---- */
 
 /* Deletes the file of a record when its name begins with the prefix: 1, 0, or an error. */
-static int delete_match(struct fffs *fs, const struct fffs_record *record, const char *prefix, uint32_t length)
+static int delete_match(struct fffs *fs, const struct fffs_record *record, const struct prefix *prefix)
 {
     struct fffs_info info;
     struct fffs_node node;
-    int status = load_name(fs, record, &node, prefix, length, &info);
+    int status = load_name(fs, record, &node, prefix, &info);
 
     if (status != 1)
         return status;
@@ -481,11 +494,12 @@ static int delete_match(struct fffs *fs, const struct fffs_record *record, const
 int32_t fffs_dir_delete_prefix(struct fffs *fs, const char *prefix)
 {
     struct fffs_batch batch;
-    uint32_t from = 0, length, i;
+    struct prefix measured;
+    uint32_t from = 0, i;
     int32_t deleted = 0, damage = FFFS_OK;
-    int status = measure_prefix(&prefix, &length);
+    int status = set_prefix(&measured, prefix);
 
-    if (status != FFFS_OK || length == 0)
+    if (status != FFFS_OK || measured.length == 0)
         return status != FFFS_OK ? status : FFFS_ERR_BAD_NAME;
     begin_batch(&batch);
     while (from < FFFS_SLOTS_END) {
@@ -493,7 +507,7 @@ int32_t fffs_dir_delete_prefix(struct fffs *fs, const char *prefix)
         if (status != FFFS_OK)
             return status;
         for (i = 0; i < batch.count; i++) {
-            status = delete_match(fs, &batch.records[i], prefix, length);
+            status = delete_match(fs, &batch.records[i], &measured);
             if (status == FFFS_ERR_CORRUPT && fs->failed == 0)
                 damage = status;
             else if (status < 0)
