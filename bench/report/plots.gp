@@ -102,7 +102,7 @@ do for [kind in "files size"] {
     do for [m=1:5] {
         if (m == 1) { set key outside top center horizontal } else { unset key }
         set ylabel metric[m]
-        if (m == 5) { unset logscale y; set yrange [-0.05:*] } else { set logscale y; set autoscale y }
+        if (m == 5) { unset logscale y; set yrange [0:1<*] } else { set logscale y; set autoscale y }
         plot for [c=1:3] data."/".kind."-".config[c].".dat" using 1:(column(column_of[m]) > 0 || m == 5 ? column(column_of[m]) : NaN) \
             title config_title[c] lw 1.6 lc rgb config_colour[c]
     }

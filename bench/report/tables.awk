@@ -52,8 +52,17 @@ function missed(config, model, name, v,    g) {
     if (g == "" || v == "") return 0
     return direction[config, model, name] == ">=" ? v + 0 < g + 0 : v + 0 > g + 0
 }
+# Whether the phase of a metric did not come to its end, in either mode.
+function failed(config, model, name,    phase) {
+    phase = name
+    sub(/\..*/, "", phase)
+    return ("fastffs", config, model, phase ".failed_at") in value || \
+        ("fastffs", config, model, phase ".failed_at_background") in value
+}
 function our_cell(config, model, name,    v) {
     v = value["fastffs", config, model, name]
+    if (v != "" && failed(config, model, name))
+        return "failed!"
     return number(v) (missed(config, model, name, v) ? "!" : "")
 }
 
@@ -79,7 +88,7 @@ function row(cells, n, is_head,    i, tag, text, class) {
     tag = is_head ? "th" : "td"
     text = "<tr>"
     for (i = 1; i <= n; i++) {
-        class = i == 1 ? " class=\"name\"" : cells[i] ~ /!$|MISS/ ? " class=\"miss\"" : cells[i] == "ok" ? " class=\"ok\"" : ""
+        class = i == 1 ? " class=\"name\"" : cells[i] ~ /!$|MISS|FAILED/ ? " class=\"miss\"" : cells[i] == "ok" ? " class=\"ok\"" : ""
         gsub(/>=/, "\\&ge;", cells[i])
         gsub(/<=/, "\\&le;", cells[i])
         text = text "<" tag class ">" cells[i] "</" tag ">"
@@ -124,7 +133,7 @@ function table_targets(    i, part, v, cells, met, checked) {
         cells[1] = label(part[3]); cells[2] = part[1]; cells[3] = part[2]; cells[4] = number(v)
         cells[5] = goal[target[i]] == "" ? "-" : direction[target[i]] " " goal[target[i]]
         cells[6] = predicted[target[i]] == "" ? "-" : predicted[target[i]]
-        cells[7] = goal[target[i]] == "" ? "-" : v == "" ? "MISSING" : missed(part[1], part[2], part[3], v) ? "MISS" : "ok"
+        cells[7] = goal[target[i]] == "" ? "-" : v == "" ? "MISSING" : failed(part[1], part[2], part[3]) ? "FAILED" : missed(part[1], part[2], part[3], v) ? "MISS" : "ok"
         checked += goal[target[i]] != ""
         met += cells[7] == "ok"
         row(cells, 7, 0)
