@@ -56,8 +56,8 @@ function missed(config, model, name, v,    g) {
 function failed(config, model, name,    phase) {
     phase = name
     sub(/\..*/, "", phase)
-    return ("fastffs", config, model, phase ".failed_at") in value || \
-        ("fastffs", config, model, phase ".failed_at_background") in value
+    return value["fastffs", config, model, phase ".failed_at"] != "" || \
+        value["fastffs", config, model, phase ".failed_at_background"] != ""
 }
 function our_cell(config, model, name,    v) {
     v = value["fastffs", config, model, name]
