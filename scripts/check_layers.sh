@@ -106,7 +106,7 @@ awk '
     }
     /;/ || /^}/ { head = "" }
     END { print count + 0 > counted }
-' most=5 counted="$work/functions" src/*.c src/*.h >"$work/all"
+' most=6 counted="$work/functions" src/*.c src/*.h >"$work/all"
 grep ' lines$' "$work/all" >"$work/found"
 judge "no function of src is longer than 60 lines" "$work/found"
 # fffs_open() is the public API, and fffs_file_open() takes its arguments: the exceptions.

@@ -24,13 +24,10 @@ void fffs_builder_enter(struct fffs_point *point, struct fffs_builder *builder)
     builder->segment = point->segment;
 }
 
-/* Writes the extents in RAM as a table block and empties the list. */
-static int spill(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder)
+/* Fills `stage` with the extents in RAM as a table block of `bytes` bytes. */
+static void encode_table(const struct fffs_builder *builder, uint8_t *stage, uint32_t bytes)
 {
-    uint8_t *stage = (uint8_t *)fs->config->scratch;
-    uint32_t used = FFFS_TABLE_HEADER + builder->count * (uint32_t)FFFS_EXTENT_BYTES, i, room;
-    uint32_t bytes = fffs_align_up(used + FFFS_TABLE_CRC_BYTES, (uint32_t)1 << fs->shape.granule_shift);
-    int status;
+    uint32_t used = FFFS_TABLE_HEADER + builder->count * (uint32_t)FFFS_EXTENT_BYTES, i;
 
     memset(stage, 0xFF, bytes);
     fffs_put32(stage + FFFS_TABLE_PREVIOUS, builder->table);
@@ -44,12 +41,23 @@ static int spill(struct fffs *fs, struct fffs_point *point, struct fffs_builder 
         fffs_put32(entry + FFFS_EXTENT_END, builder->extents[i].end);
     }
     fffs_put32(stage + used, fffs_crc32(0, stage, used));
-    status = fffs_point_reserve(fs, point, bytes, &room);
-    if (status == FFFS_OK)
-        status = fffs_io_program(fs, point->next, stage, bytes);
+}
+
+/* Writes the extents in RAM as a table block and empties the list. Room first: opening a segment walks the index, which
+ * uses the scratch buffer that the block is made in. */
+static int spill(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder)
+{
+    uint8_t *stage = (uint8_t *)fs->config->scratch;
+    uint32_t used = FFFS_TABLE_HEADER + builder->count * (uint32_t)FFFS_EXTENT_BYTES, room;
+    uint32_t bytes = fffs_align_up(used + FFFS_TABLE_CRC_BYTES, (uint32_t)1 << fs->shape.granule_shift);
+    int status = fffs_point_reserve(fs, point, bytes, &room);
+
+    if (status != FFFS_OK)
+        return status;
+    encode_table(builder, stage, bytes);
+    status = fffs_io_program(fs, point->next, stage, bytes);
     if (status != FFFS_OK) {
-        if (status == FFFS_ERR_IO)
-            fffs_point_close(point);
+        fffs_point_close(point);
         return status;
     }
     fffs_builder_enter(point, builder);

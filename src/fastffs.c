@@ -5,7 +5,6 @@
 #include "check.h"
 #include "dir.h"
 #include "file.h"
-#include "check.h"
 #include "commit.h"
 #include "gc.h"
 #include "handles.h"
@@ -34,7 +33,7 @@ const char *fffs_status_name(int status)
         "FFFS_ERR_REMOUNT"
     };
 
-    if (status > 0 || -status >= (int)(sizeof names / sizeof names[0]))
+    if (status > 0 || status <= -(int)(sizeof names / sizeof names[0]))
         return "FFFS_ERR_?";
     return names[-status];
 }

@@ -683,6 +683,9 @@ static int find_volume(struct fffs *fs, struct mounting *m)
         status = choose_newest(fs, m);
     if (status != FFFS_OK)
         return status;
+    /* A newer format that this reader may show is not one that it may write. */
+    if (m->header.version > FFFS_FORMAT_VERSION && (fs->flags & FFFS_MOUNT_READ_ONLY) == 0)
+        return FFFS_ERR_NEWER_FORMAT;
     take_header(fs, &m->header);
     status = check_device(fs, fs->config->flash);
     return status == FFFS_OK ? load_chain(fs, m) : status;
@@ -961,15 +964,15 @@ int fffs_mount_grow(struct fffs *fs, uint32_t sectors)
     uint32_t i, last = before.segments - 1u;
     int status = fffs_segments_weigh(fs);
 
-    if (status == FFFS_OK)
-        status = fffs_log_begin_change(fs);
-    if (status != FFFS_OK)
-        return status;
     after.sectors = (uint16_t)sectors;
     if (fffs_shape_derive(&after) != FFFS_OK)
         return FFFS_ERR_INVALID;
     if (after.segments > fs->config->segment_table_entries)
         return FFFS_ERR_NO_MEMORY;
+    if (status == FFFS_OK)
+        status = fffs_log_begin_change(fs);
+    if (status != FFFS_OK)
+        return status;
     set_shape(fs, &after);
     status = fffs_log_successor(fs, FFFS_SUCCESSOR_NEXT, 1);
     if (status != FFFS_OK) {

@@ -14,7 +14,7 @@
 #define FFFS_DIR_FOLDERS 16
 #endif
 
-/* Extents that an open writer keeps in RAM before it writes a table block. Range 2..28. 8 bytes each, per open file. */
+/* Extents that an open writer keeps in RAM before it writes a table block. Range 3..28. 8 bytes each, per open file. */
 #ifndef FFFS_FILE_EXTENTS
 #define FFFS_FILE_EXTENTS 6
 #endif
