@@ -40,7 +40,8 @@ $(BENCH_DIR)/sizes32: bench/sizes32.c $(wildcard include/fastffs/*.h)
 	    END {if (v) print "--sizes32", v, f}' > $@; else : > $@; fi
 
 $(BENCH_DIR)/results.csv: $(BENCH_DIR)/bench $(BENCH_DIR)/sizes32
-	$(BENCH_DIR)/bench --out $(BENCH_DIR) $$(cat $(BENCH_DIR)/sizes32)
+	@rm -f $(BENCH_DIR)/failed
+	$(BENCH_DIR)/bench --out $(BENCH_DIR) $$(cat $(BENCH_DIR)/sizes32) || touch $(BENCH_DIR)/failed
 
 $(BENCH_DIR)/report.html: $(BENCH_DIR)/results.csv bench/peers.csv bench/targets.csv $(wildcard bench/report/*)
 	sh bench/report/report.sh $(BENCH_DIR)
@@ -49,10 +50,12 @@ $(BENCH_DIR)/report.html: $(BENCH_DIR)/results.csv bench/peers.csv bench/targets
 bench: $(BENCH_DIR)/results.csv ## all workloads on the emulated flash: tables, build/bench/results.csv, report.html
 	@awk -f bench/report/tables.awk $(BENCH_DIR)/results.csv bench/peers.csv bench/targets.csv
 	@$(MAKE) --no-print-directory $(BENCH_DIR)/report.html
+	@if test -e $(BENCH_DIR)/failed; then echo "bench: a run of FASTFFS failed, see above" >&2; exit 1; fi
 
 bench-report: $(BENCH_DIR)/report.html ## build/bench/report.html from the last results (plots need gnuplot)
 
 bench-check: $(BENCH_DIR)/results.csv ## fails when a fresh run differs from bench/results_committed.csv
+	@if test -e $(BENCH_DIR)/failed; then echo "bench: a run of FASTFFS failed" >&2; exit 1; fi
 	@awk -f bench/report/compare.awk bench/results_committed.csv $(BENCH_DIR)/results.csv
 
 bench-accept: $(BENCH_DIR)/results.csv ## makes the fresh results the committed ones
