@@ -97,7 +97,7 @@ TEST_AT(c11_full_data_and_full_index)
     CHECK_OK(rig_close(handle));
     rig_expect(rig, "all", rig_data(1), total);
     space = rig_space(rig);
-    if (written < 0) { CHECK_LE(space.writable_bytes, 256u + 64 + 64 + 2 * point->granule_bytes); }
+    if (written < 0) { CHECK_LE(space.writable_bytes, space.capacity_bytes / 32 + 400u + 2 * point->granule_bytes); }
     rig_restart(rig);                       /* also after remount in the full state */
     rig_expect(rig, "all", rig_data(1), total);
     rig_check(rig);
@@ -119,8 +119,7 @@ TEST_AT(c12_no_short_file_when_space_ends)
 
     for (replace = 0; replace < 2; replace++) {
         if (replace) { CHECK_OK(rig_put(rig, "new", rig_data(9), 10)); }
-        size = capacity * 3 / 4;
-        if (size > RIG_DATA_BYTES) { size = RIG_DATA_BYTES; }
+        size = rig_share(rig, 1, RIG_DATA_BYTES) / 4 * 3;
         CHECK_OK(rig_put(rig, "big", rig_data(1), size));
         left = capacity - size + 3 * point->sector_bytes;
         if (left > RIG_DATA_BYTES) { left = RIG_DATA_BYTES; }
@@ -136,9 +135,13 @@ TEST_AT(c12_no_short_file_when_space_ends)
         if (capacity < RIG_DATA_BYTES) { CHECK_STATUS(status, FFFS_ERR_NO_SPACE); }
         if (replace) { CHECK_OK(fffs_discard(rig->fs, handle->file)); }
         else {      /* the writer may still be closed: the file then holds what write accepted */
-            CHECK_OK(rig_close(handle));
-            rig_expect(rig, "new", rig_data(2), done);
-            CHECK_OK(fffs_delete(rig->fs, "new"));
+            int closed = rig_close(handle);
+            if (done == 0 && closed == FFFS_ERR_NO_SPACE) { rig_expect_missing(rig, "new"); }
+            else {
+                CHECK_OK(closed);
+                rig_expect(rig, "new", rig_data(2), done);
+                CHECK_OK(fffs_delete(rig->fs, "new"));
+            }
         }
         CHECK_STATUS(fffs_tell(rig->fs, handle->file), FFFS_ERR_NOT_OPEN);
         if (replace) { rig_expect(rig, "new", rig_data(9), 10); }

@@ -349,7 +349,9 @@ static struct rig *half_rig(const char *point, uint32_t sectors)
 {
     struct rig *rig = rig_create(rig_point_of(point));
     rig->format.geometry.sector_count = sectors;
+    rig->format.geometry.max_files = rig->point.max_files != 0 ? rig->point.max_files : 64;
     CHECK_OK(fffs_format_plan(&rig->flash, &rig->format, &rig->geometry));
+    rig_set_table(rig, FFFS_SEGMENTS_MAX(rig->flash.size_bytes, rig->geometry.segment_bytes));
     CHECK_OK(rig_format(rig));
     CHECK_OK(rig_mount(rig));
     return rig;
@@ -490,7 +492,7 @@ TEST(c51_cut_during_grow_gives_old_or_new)
                 new_capacity = rig_capacity(rig);
                 CHECK(new_capacity > old_capacity);
             }
-            nor_power_on(rig->nor);
+            rig_power_on(rig);
             rig_restart(rig);
             capacity = rig_capacity(rig);
             CHECK(capacity == old_capacity || capacity > old_capacity + 256 * 3000);
@@ -508,7 +510,7 @@ TEST(c51_cut_during_grow_gives_old_or_new)
 
 static void c55_cycle(struct rig *rig)
 {
-    uint32_t capacity, size, i, round;
+    uint32_t size, i, round, count;
     struct oracle oracle;
     char name[16];
 
@@ -516,17 +518,17 @@ static void c55_cycle(struct rig *rig)
     CHECK_OK(rig_mount(rig));
     CHECK_EQ(rig_names(rig, ""), 0);
     rig_check(rig);
-    capacity = rig_capacity(rig);
-    size = capacity / 14 > 64 ? capacity / 14 : 0; /* on the smallest volumes the names alone fill it */
+    size = rig_share(rig, 11, UINT32_MAX);
+    count = size == 0 ? 4 : 10;
     for (round = 0; round < 2; round++) {
         oracle_init(&oracle);
-        for (i = 0; i < 10; i++) {
+        for (i = 0; i < count; i++) {
             sprintf(name, "f%u", (unsigned)i);
             CHECK_OK(rig_put(rig, name, rig_data(i + round), size));
             oracle_put(&oracle, name, rig_data(i + round), size);
         }
         oracle_verify(&oracle, rig);
-        for (i = 0; i < 10; i++) {
+        for (i = 0; i < count; i++) {
             sprintf(name, "f%u", (unsigned)i);
             CHECK_OK(fffs_delete(rig->fs, name));
         }
@@ -558,15 +560,15 @@ TEST_AT(c55_format_over_zeros)
 TEST_AT(c55_format_over_an_old_volume)
 {
     struct rig *rig = rig_mounted(point);
-    uint32_t i, size = rig_capacity(rig) / 12;
+    uint32_t i, size = rig_share(rig, 9, UINT32_MAX), count = size == 0 ? 4 : 8;
     char name[16];
-    for (i = 0; i < 8; i++) {
+    for (i = 0; i < count; i++) {
         sprintf(name, "old%u", (unsigned)i);
         CHECK_OK(rig_put(rig, name, rig_data(i), size));
     }
     CHECK_OK(rig_unmount(rig));
     c55_cycle(rig);
-    for (i = 0; i < 8; i++) {
+    for (i = 0; i < count; i++) {
         sprintf(name, "old%u", (unsigned)i);
         rig_expect_missing(rig, name);
     }
@@ -692,7 +694,7 @@ TEST(c56_read_only_mount_of_crashed_images)
             nor_cut_at(rig->nor, n, before);
             (void)rig_put(rig, "a", rig_data(2), 9000);
             if (!nor_is_off(rig->nor)) { done = 1; }
-            nor_power_on(rig->nor);
+            rig_power_on(rig);
             rig_crash(rig);
             mutations = nor_mutations(rig->nor);
             CHECK_OK(rig_mount_flags(rig, FFFS_MOUNT_READ_ONLY));
@@ -764,7 +766,7 @@ TEST_AT(lazy_weights_give_the_same_figures)
 {
     struct rig *rig = rig_mounted(point);
     struct fffs_space eager, lazy;
-    uint32_t size = rig_capacity(rig) / 12;
+    uint32_t size = rig_share(rig, 7, UINT32_MAX);
     unsigned i;
     char name[8];
 

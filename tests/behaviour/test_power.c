@@ -29,7 +29,7 @@ static void sweep(struct rig *base, const struct sweep *sweep)
             nor_cut_at(rig->nor, n, before);
             sweep->scenario(rig);
             finished = !nor_is_off(rig->nor);
-            nor_power_on(rig->nor);
+            rig_power_on(rig);
             rig_restart(rig);
             rig_check(rig);
             sweep->verify(rig, finished);
@@ -186,7 +186,7 @@ static void rotate(struct rig *rig, unsigned times)
 
     for (i = 0; i < 20000 && seen < times; i++) {
         uint64_t erases = rig->tap.calls[NOR_ERASE], data_erases = rig->tap.data_calls[NOR_ERASE];
-        CHECK_OK(rig_put(rig, "hot", rig_data(i % 7), i % 7));
+        CHECK_OK(rig_put(rig, "hot", rig_data(i % 7), i % 3));
         seen += rig->tap.calls[NOR_ERASE] - erases > rig->tap.data_calls[NOR_ERASE] - data_erases;
     }
     CHECK_EQ(seen, times);
@@ -198,18 +198,19 @@ TEST_AT(c03_clean_remount_after_each_index_rotation)
     struct rig *rig = rig_mounted(point);
     struct oracle oracle;
     unsigned i;
+    uint32_t size = rig_share(rig, 7, 20);
     char name[8];
 
     oracle_init(&oracle);
     for (i = 0; i < 4; i++) {
         sprintf(name, "s%u", i);
-        CHECK_OK(rig_put(rig, name, rig_data(i), 20 + i));
-        oracle_put(&oracle, name, rig_data(i), 20 + i);
+        CHECK_OK(rig_put(rig, name, rig_data(i), size));
+        oracle_put(&oracle, name, rig_data(i), size);
     }
     for (i = 1; i <= 6; i++) {
         rotate(rig, i <= 3 ? i : 1);
-        CHECK_OK(rig_put(rig, "hot", rig_data(50 + i), 5));
-        oracle_put(&oracle, "hot", rig_data(50 + i), 5);
+        CHECK_OK(rig_put(rig, "hot", rig_data(50 + i), 2));
+        oracle_put(&oracle, "hot", rig_data(50 + i), 2);
         if (i % 2) { rig_remount(rig); }
         else { rig_restart(rig); }
         oracle_verify(&oracle, rig);
@@ -281,7 +282,7 @@ static void c07_with(struct rig *base, int was_volume)
             status = rig_format(rig);
             finished = !nor_is_off(rig->nor);
             if (finished) { CHECK_OK(status); }
-            nor_power_on(rig->nor);
+            rig_power_on(rig);
             rig_crash(rig);
             rig->call_budget = 5000;
             status = rig_mount(rig);
@@ -381,24 +382,26 @@ TEST(c08_cut_between_all_programs_of_a_large_file)
 
 /* ---- A mixed scenario on every kind of volume ---- */
 
+static uint32_t size_of[6];     /* a old, b old, a new, c, b new */
+
 static void mixed(struct rig *rig)
 {
-    if (rig_put(rig, "a", rig_data(11), 60) != FFFS_OK) { return; }
+    if (rig_put(rig, "a", rig_data(11), size_of[2]) != FFFS_OK) { return; }
     if (fffs_delete(rig->fs, "b") != FFFS_OK) { return; }
-    if (rig_put(rig, "c", rig_data(12), 90) != FFFS_OK) { return; }
+    if (rig_put(rig, "c", rig_data(12), size_of[3]) != FFFS_OK) { return; }
     if (fffs_settle(rig->fs) != FFFS_OK) { return; }
-    if (rig_put(rig, "b", rig_data(13), 30) != FFFS_OK) { return; }
+    if (rig_put(rig, "b", rig_data(13), size_of[4]) != FFFS_OK) { return; }
     (void)fffs_unmount(rig->fs);
 }
 
 /* How many of the changes have happened: they must be a prefix of the sequence. */
 static void mixed_in_order(struct rig *rig, int finished)
 {
-    int a_new = rig_holds(rig, "a", rig_data(11), 60) == 1, b_old = rig_holds(rig, "b", rig_data(2), 40) == 1;
-    int b_new = rig_holds(rig, "b", rig_data(13), 30) == 1, c_new = rig_holds(rig, "c", rig_data(12), 90) == 1;
+    int a_new = rig_holds(rig, "a", rig_data(11), size_of[2]) == 1, b_old = rig_holds(rig, "b", rig_data(2), size_of[1]) == 1;
+    int b_new = rig_holds(rig, "b", rig_data(13), size_of[4]) == 1, c_new = rig_holds(rig, "c", rig_data(12), size_of[3]) == 1;
     int b_gone = fffs_exists(rig->fs, "b") == 0;
 
-    if (!a_new) { rig_expect(rig, "a", rig_data(1), 40); }
+    if (!a_new) { rig_expect(rig, "a", rig_data(1), size_of[0]); }
     if (!c_new) { rig_expect_missing(rig, "c"); }
     CHECK_EQ(b_old + b_new + b_gone, 1);
     CHECK(a_new || b_old);          /* b changes after a */
@@ -411,8 +414,13 @@ TEST_AT(cut_at_every_operation_of_a_mixed_session)
 {
     struct sweep what = { "session", mixed, mixed_in_order, 400 };
     struct rig *base = rig_mounted(point);
-    CHECK_OK(rig_put(base, "a", rig_data(1), 40));
-    CHECK_OK(rig_put(base, "b", rig_data(2), 40));
+    size_of[0] = rig_share(base, 6, 40);
+    size_of[1] = rig_share(base, 6, 41);
+    size_of[2] = rig_share(base, 6, 60);
+    size_of[3] = rig_share(base, 6, 90);
+    size_of[4] = rig_share(base, 6, 30) / 2;
+    CHECK_OK(rig_put(base, "a", rig_data(1), size_of[0]));
+    CHECK_OK(rig_put(base, "b", rig_data(2), size_of[1]));
     CHECK_OK(rig_unmount(base));
     sweep(base, &what);
 }
@@ -423,21 +431,22 @@ TEST_AT(cuts_during_recovery)
     struct rig *rig = rig_mounted(point);
     uint64_t n;
     unsigned round;
+    uint32_t size;
 
-    CHECK_OK(rig_put(rig, "a", rig_data(1), 40));
-    CHECK_OK(rig_put(rig, "b", rig_data(2), 50));
+    size = rig_share(rig, 4, 40);
+    CHECK_OK(rig_put(rig, "a", rig_data(1), size));
+    CHECK_OK(rig_put(rig, "b", rig_data(2), size));
     for (round = 0; round < 6; round++) {
-        CHECK_OK(rig_put(rig, "a", rig_data(round), 40 + round));
+        CHECK_OK(rig_put(rig, "a", rig_data(round), size));
         for (n = 0; n < 8; n++) {
             rig_crash(rig);
             nor_cut_at(rig->nor, n, (int)(n & 1));
             (void)rig_mount(rig);
-            nor_cut_at(rig->nor, UINT64_MAX, 0);
-            nor_power_on(rig->nor);
+            rig_power_on(rig);
         }
         rig_restart(rig);
-        rig_expect(rig, "a", rig_data(round), 40 + round);
-        rig_expect(rig, "b", rig_data(2), 50);
+        rig_expect(rig, "a", rig_data(round), size);
+        rig_expect(rig, "b", rig_data(2), size);
         CHECK_EQ(rig_names(rig, ""), 2);
         rig_check(rig);
     }

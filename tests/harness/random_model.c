@@ -177,12 +177,12 @@ static void step_close_writer(struct model *model, struct writer *writer)
     if (status == FFFS_ERR_COLLECT_FIRST) { CHECK_OK(fffs_discard(model->rig->fs, writer->handle->file)); }
     writer->open = 0;
     CHECK_STATUS(fffs_tell(model->rig->fs, writer->handle->file), FFFS_ERR_NOT_OPEN);
-    if (exists && writer->exclusive) {
-        CHECK_STATUS(status, FFFS_ERR_EXISTS);
-        return;
-    }
     if (is_refusal(status)) {
         model->refused++;
+        return;
+    }
+    if (exists && writer->exclusive) {
+        CHECK_STATUS(status, FFFS_ERR_EXISTS);
         return;
     }
     CHECK_OK(status);

@@ -383,6 +383,12 @@ static void *make_block(struct rig *rig, size_t number, uint32_t bytes)
     return rig->blocks[number] + 4;
 }
 
+void rig_set_table(struct rig *rig, uint32_t entries)
+{
+    rig->config.segment_table = (uint16_t *)make_block(rig, 1, entries * 2);
+    rig->config.segment_table_entries = entries;
+}
+
 void rig_set_cache_bytes(struct rig *rig, uint32_t bytes)
 {
     rig->config.cache = make_block(rig, 2, bytes);
@@ -409,8 +415,7 @@ static void fill_config(struct rig *rig)
     config->flash = &rig->flash;
     config->scratch = make_block(rig, 0, point->scratch_bytes);
     config->scratch_bytes = point->scratch_bytes;
-    config->segment_table = (uint16_t *)make_block(rig, 1, entries * 2);
-    config->segment_table_entries = entries;
+    rig_set_table(rig, entries);
     config->write_buffer = make_block(rig, 3, point->write_buffer_bytes);
     config->write_buffer_bytes = point->write_buffer_bytes;
     rig_set_cache(rig, point->cache);
@@ -464,7 +469,13 @@ struct rig *rig_mounted(const struct rig_point *point)
 
 struct rig *rig_clone(struct rig *rig)
 {
-    return make_rig(&rig->point, nor_clone(rig->nor));
+    struct rig *clone = make_rig(&rig->point, nor_clone(rig->nor));
+
+    clone->format = rig->format;
+    clone->geometry = rig->geometry;
+    rig_set_table(clone, rig->config.segment_table_entries);
+    rig_set_cache_bytes(clone, rig->config.cache_bytes);
+    return clone;
 }
 
 void rig_destroy(struct rig *rig)
@@ -516,6 +527,12 @@ void rig_crash(struct rig *rig)
     if (rig->config.write_buffer_bytes != 0) { memset(rig->config.write_buffer, 0x5A, rig->config.write_buffer_bytes); }
     rig->mounted = 0;
     rig->lock_depth = 0;
+}
+
+void rig_power_on(struct rig *rig)
+{
+    nor_cut_at(rig->nor, UINT64_MAX, 0);
+    nor_power_on(rig->nor);
 }
 
 void rig_restart(struct rig *rig)
@@ -750,6 +767,22 @@ struct fffs_space rig_space(struct rig *rig)
 }
 
 uint32_t rig_capacity(struct rig *rig) { return rig_space(rig).capacity_bytes; }
+
+uint32_t rig_overhead(const struct rig *rig)
+{
+    uint32_t align = rig->point.sector_bytes / 256;
+
+    if (align < rig->point.granule_bytes) { align = rig->point.granule_bytes; }
+    return 18 + 8 + 2 * align;  /* node, a short name, rounding */
+}
+
+uint32_t rig_share(struct rig *rig, uint32_t count, uint32_t limit)
+{
+    uint32_t each = rig_capacity(rig) / count, overhead = rig_overhead(rig), size;
+
+    size = each > overhead ? (each - overhead) / 33 * 32 : 0;   /* footprints are rounded up by 1/32 */
+    return size < limit ? size : limit;
+}
 
 uint32_t rig_name_max(struct rig *rig)
 {

@@ -97,12 +97,15 @@ int rig_mount_flags(struct rig *rig, uint32_t flags);
 int rig_unmount(struct rig *rig);
 /* Power off: RAM is lost, handles too. */
 void rig_crash(struct rig *rig);
+/* Ends a planned cut, whether it came or not. */
+void rig_power_on(struct rig *rig);
 /* Power off and a mount; clean unmount and a mount. Both must work. */
 void rig_restart(struct rig *rig);
 void rig_remount(struct rig *rig);
 /* Other buffers from the next mount on. */
 void rig_set_cache(struct rig *rig, enum rig_cache cache);
 void rig_set_cache_bytes(struct rig *rig, uint32_t bytes);
+void rig_set_table(struct rig *rig, uint32_t entries);
 /* fffs_check() finds nothing. */
 void rig_check(struct rig *rig);
 
@@ -144,6 +147,10 @@ int rig_holds(struct rig *rig, const char *name, const void *data, uint32_t byte
 /* Number of names with the prefix, by a directory read; each at most once. */
 int rig_names(struct rig *rig, const char *prefix);
 uint32_t rig_capacity(struct rig *rig);
+/* A size of which `count` files fit, names and rounding included; at most `limit`. */
+uint32_t rig_share(struct rig *rig, uint32_t count, uint32_t limit);
+/* What one file costs beyond its bytes, at most. */
+uint32_t rig_overhead(const struct rig *rig);
 struct fffs_space rig_space(struct rig *rig);
 /* Largest name this geometry can hold, at most FFFS_NAME_MAX: found by trying an open. */
 uint32_t rig_name_max(struct rig *rig);
