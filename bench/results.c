@@ -231,6 +231,8 @@ static void rows_percentiles(const struct results_run *run, const char *name, co
 {
     char metric[64];
     for (unsigned i = 0; samples->count != 0 && i < PERCENTILES; i++) {
+        if (!run->detail && percentiles[i].permille != 500 && percentiles[i].permille != 1000)
+            continue;
         snprintf(metric, sizeof metric, "%s_%s", name, percentiles[i].name);
         row_latency(run, metric, unit, in_unit(samples_percentile(samples, percentiles[i].permille), UNIT_MS));
     }

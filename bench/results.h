@@ -15,7 +15,7 @@ struct results_run {
     FILE *csv;
     const char *fs, *config, *model, *phase;
     int background;
-    int detail;                    /* flash calls and bytes per operation too */
+    int detail;                    /* flash calls and bytes per operation, all percentiles */
     int one_mode;                  /* no background work: one run, plain names */
 };
 
