@@ -98,7 +98,9 @@ static int check_config(const struct fffs_config *config)
     if (!fffs_is_power_of_two(flash->granule_bytes) || flash->granule_bytes > 256u ||
         !fffs_is_power_of_two(flash->erase_bytes[0]) || flash->erase_bytes[0] > 65536u)
         return FFFS_ERR_UNSUPPORTED;
-    if (config->scratch == NULL || ((uintptr_t)config->scratch & 3u) != 0 || ((uintptr_t)config->cache & 1u) != 0)
+    if (flash->size_bytes == 0)
+        return FFFS_ERR_INVALID;
+    if (config->scratch == NULL || ((uintptr_t)config->scratch & 3u) != 0 || ((uintptr_t)config->cache & 3u) != 0)
         return FFFS_ERR_INVALID;
     return config->scratch_bytes < FFFS_SCRATCH_MIN ? FFFS_ERR_NO_MEMORY : FFFS_OK;
 }
@@ -125,7 +127,7 @@ int fffs_discover(const struct fffs_flash *flash, struct fffs_geometry *geometry
 
     if (flash == NULL || flash->read == NULL || geometry == NULL)
         return FFFS_ERR_INVALID;
-    status = fffs_discover_header(flash, &header);
+    status = fffs_discover_newest(flash, &header);
     if (status != FFFS_OK)
         return status;
     tell_geometry(&header.shape, header.version, geometry);
@@ -152,13 +154,15 @@ int fffs_format(struct fffs *fs, const struct fffs_config *config, const struct 
 
     if (status != FFFS_OK)
         return status;
-    if (is_mounted(fs))
-        return FFFS_ERR_BUSY;
-    if ((config->flags & FFFS_MOUNT_READ_ONLY) != 0)
-        return FFFS_ERR_READ_ONLY;
     lock(config);
-    status = fffs_format_volume(fs, config, options);
-    memset(fs, 0, sizeof *fs);
+    if (is_mounted(fs)) {
+        status = FFFS_ERR_BUSY;
+    } else if ((config->flags & FFFS_MOUNT_READ_ONLY) != 0) {
+        status = FFFS_ERR_READ_ONLY;
+    } else {
+        status = fffs_format_volume(fs, config, options);
+        memset(fs, 0, sizeof *fs);
+    }
     unlock(config);
     return status;
 }
@@ -169,9 +173,11 @@ int fffs_mount(struct fffs *fs, const struct fffs_config *config)
 
     if (status != FFFS_OK)
         return status;
-    if (is_mounted(fs))
-        return FFFS_ERR_BUSY;
     lock(config);
+    if (is_mounted(fs)) {
+        unlock(config);
+        return FFFS_ERR_BUSY;
+    }
     status = fffs_mount_load(fs, config);
     if (status == FFFS_OK)
         fs->mounted = FFFS_MOUNTED;

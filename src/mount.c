@@ -56,6 +56,24 @@ int fffs_discover_header(const struct fffs_flash *flash, struct fffs_header *hea
     return first == FFFS_ERR_CORRUPT ? first : worst;
 }
 
+int fffs_discover_newest(const struct fffs_flash *flash, struct fffs_header *header)
+{
+    struct fffs_header other;
+    uint32_t i;
+    int status = fffs_discover_header(flash, header);
+
+    for (i = 0; status == FFFS_OK && i < header->shape.units; i++) {
+        int found = header_at(flash, fffs_unit_address(&header->shape, i), &other);
+
+        if (found == FFFS_ERR_IO)
+            status = found;
+        else if (found == FFFS_OK && other.shape.format_id == header->shape.format_id && other.serial > header->serial &&
+                 other.shape.units == header->shape.units && other.shape.unit_shift == header->shape.unit_shift)
+            *header = other;
+    }
+    return status;
+}
+
 /* ---- Units as mount finds them ---- */
 
 enum {

@@ -6,6 +6,8 @@
 
 /* Finds the valid unit header with the lowest address. */
 int fffs_discover_header(const struct fffs_flash *flash, struct fffs_header *header);
+/* The header with the highest serial of that volume: after a grow its size is the newer one. */
+int fffs_discover_newest(const struct fffs_flash *flash, struct fffs_header *header);
 /* Fills the shape of a new volume from options (NULL: all defaults). */
 int fffs_plan_shape(const struct fffs_flash *flash, const struct fffs_format_options *options, struct fffs_shape *shape);
 /* Loads the volume into a cleared fs; recovers unless read-only or put off. */

@@ -326,6 +326,7 @@ static int reclaim(struct fffs *fs, uint32_t segment)
 
 static int open_next(struct fffs *fs, struct fffs_point *point)
 {
+    int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
     uint32_t i;
 
     for (i = 0; i < fs->shape.segments; i++) {
@@ -339,6 +340,8 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
             continue;
         if (status == FFFS_ERR_CORRUPT)
             fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT; /* a node is unreadable: no proof that it is dead */
+        if (status == FFFS_ERR_IO)
+            none = status;
         if (status == FFFS_ERR_CORRUPT || (status == FFFS_ERR_IO && fs->failed == 0))
             continue; /* leave that segment, take another */
         if (status < 0)
@@ -354,7 +357,7 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
         fs->ring = (uint16_t)(segment + 1u == fs->shape.segments ? 0 : segment + 1u);
         return FFFS_OK;
     }
-    return FFFS_COLLECT;
+    return none;
 }
 
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room)

@@ -139,7 +139,8 @@ struct fffs_format_options {
 
 /* ---- Volume ---- */
 
-/* Finds the volume's geometry on the flash without mounting. Cost: 1 read when index unit 0 is intact, else at most 80.
+/* Finds the volume's geometry on the flash without mounting. Cost: 1 read, and 1 per index unit (at
+ * most 16); at most 70 more when index unit 0 is not intact.
  * FFFS_ERR_BLANK, _FOREIGN, _NEWER_FORMAT, _WRONG_SIZE, _IO, _INVALID. */
 int fffs_discover(const struct fffs_flash *flash, struct fffs_geometry *geometry);
 
