@@ -46,7 +46,7 @@ $(BENCH_DIR)/results.csv: $(BENCH_DIR)/bench $(BENCH_DIR)/sizes32
 $(BENCH_DIR)/report.html: $(BENCH_DIR)/results.csv bench/peers.csv bench/targets.csv $(wildcard bench/report/*)
 	sh bench/report/report.sh $(BENCH_DIR)
 
-.PHONY: bench bench-report bench-check bench-accept bench-cpu
+.PHONY: bench bench-report bench-check bench-accept bench-docs bench-cpu
 bench: $(BENCH_DIR)/results.csv ## all workloads on the emulated flash: tables, build/bench/results.csv, report.html
 	@awk -f bench/report/tables.awk $(BENCH_DIR)/results.csv bench/peers.csv bench/targets.csv
 	@$(MAKE) --no-print-directory $(BENCH_DIR)/report.html
@@ -61,6 +61,9 @@ bench-check: $(BENCH_DIR)/results.csv ## fails when a fresh run differs from ben
 bench-accept: $(BENCH_DIR)/results.csv ## makes the fresh results the committed ones
 	awk -F, 'NR == 1 || (($$1 == "fastffs" || $$1 == "limit") && $$3 != "host")' $(BENCH_DIR)/results.csv \
 	  > bench/results_committed.csv
+
+bench-docs: $(BENCH_DIR)/results.csv ## puts the tables of the last results into docs/BENCHMARKS.md
+	sh bench/report/docs.sh $(BENCH_DIR)
 
 $(BENCH_DIR)/cpu: $(BUILD)/bench/cpu_main.o $(BUILD)/bench/workload.o $(BUILD)/bench/adapters/adapter_fastffs.o $(LIB) $(NORLIB)
 	$(CC) $(CFLAGS_ALL) $(LDFLAGS) $^ -o $@

@@ -1,5 +1,5 @@
 # Prints the benchmark's tables from results.csv, peers.csv and targets.csv, given in this order.
-#   -v html=1: HTML tables; else plain text.
+#   -v html=1: HTML tables; -v md=1: Markdown, without the peers' board rows; else plain text.
 # Values are found by fs,config,model,phase,metric. A value that misses its target is marked.
 BEGIN {
     FS = ","
@@ -69,15 +69,26 @@ function our_cell(config, model, name,    v) {
 # ---- output in either form ----
 function heading(text) {
     if (html) print "<h2>" text "</h2>"
+    else if (md) print "\n### " text "\n"
     else print "\n" text "\n"
 }
 function note(text) {
     if (html) print "<p>" text "</p>"
+    else if (md) print "\n" text "\n"
     else print "  " text
 }
 function start_table() { if (html) print "<table>" }
 function end_table() { if (html) print "</table>" }
 function row(cells, n, is_head,    i, tag, text, class) {
+    if (md) {
+        text = "|"
+        for (i = 1; i <= n; i++)
+            text = text " " cells[i] " |"
+        if (is_head)
+            text = text "\n|---|" substr("--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|", 1, 4 * (n - 1))
+        print text
+        return
+    }
     if (!html) {
         text = sprintf("%-34s", cells[1])
         for (i = 2; i <= n; i++)
