@@ -305,9 +305,9 @@ TEST_AT(c22_collection_respects_buffers_in_use)
     struct rig *rig = rig_mounted(point);
     struct rig_file *a = rig_file_new(rig), *b = rig_file_new(rig);
     char long_a[FFFS_NAME_MAX + 1], long_b[FFFS_NAME_MAX + 1];
-    uint32_t capacity = rig_capacity(rig), size = capacity / 6, done, max = rig_name_max(rig), i;
+    uint32_t capacity = rig_capacity(rig), size = rig_share(rig, 7, 20000), done, max = rig_name_max(rig), i;
 
-    if (size > 20000) { size = 20000; }
+    if (size > max) { size -= max; }
     memset(long_a, 'a', max);
     memset(long_b, 'b', max);
     long_a[max] = long_b[max] = '\0';
@@ -322,7 +322,7 @@ TEST_AT(c22_collection_respects_buffers_in_use)
         CHECK_EQ(rig_write(a, rig_data(1) + done, n), n);
         CHECK(fffs_gc_step(rig->fs, NULL, NULL) >= 0);
         CHECK_EQ(rig_write(b, rig_data(2) + done, n), n);
-        if (done % 700 == 0) {
+        if (done % 4000 == 1000) {      /* each pins the segments it shares with the writers */
             int status = rig_put(rig, "y", rig_data(3), capacity / 10);
             if (status != FFFS_ERR_NO_SPACE) { CHECK_OK(status); }
         }

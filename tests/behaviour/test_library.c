@@ -377,7 +377,7 @@ TEST_AT(inspection_finds_every_record_and_node)
     struct rig *rig = rig_mounted(point);
     struct walk walk;
     uint32_t size = rig_share(rig, 10, 100000), i, count = size == 0 ? 4 : 8;
-    char name[8];
+    char name[16];
 
     for (i = 0; i < count; i++) {
         sprintf(name, "f%u", (unsigned)i);

@@ -184,7 +184,7 @@ static void rotate(struct rig *rig, unsigned times)
     uint32_t units_bytes = rig->geometry.index_bytes;
     unsigned i, seen = 0;
 
-    for (i = 0; i < 20000 && seen < times; i++) {
+    for (i = 0; i < 60000 && seen < times; i++) {
         uint64_t erases = rig->tap.calls[NOR_ERASE], data_erases = rig->tap.data_calls[NOR_ERASE];
         CHECK_OK(rig_put(rig, "hot", rig_data(i % 7), i % 3));
         seen += rig->tap.calls[NOR_ERASE] - erases > rig->tap.data_calls[NOR_ERASE] - data_erases;

@@ -780,7 +780,8 @@ uint32_t rig_share(struct rig *rig, uint32_t count, uint32_t limit)
 {
     uint32_t each = rig_capacity(rig) / count, overhead = rig_overhead(rig), size;
 
-    size = each > overhead ? (each - overhead) / 33 * 32 : 0;   /* footprints are rounded up by 1/32 */
+    size = each > overhead ? each - overhead : 0;
+    size -= (size + 32) / 33;   /* footprints are rounded up by 1/32 */
     return size < limit ? size : limit;
 }
 
