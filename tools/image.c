@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCRATCH_BYTES = 4096, WRITE_BUFFER_BYTES = 4096, CHUNK_BYTES = 65536, DEFAULT_SECTOR_BYTES = 4096 };
+enum { SCRATCH_BYTES = 4096, WRITE_BUFFER_BYTES = 4096, CHUNK_BYTES = 65536, DEFAULT_SECTOR_BYTES = 4096,
+       SPARSE_ABOVE_BYTES = 16 * 1024 * 1024 };
 
 /* ---- Bytes in memory as a flash that can only be read: for discovery, before the granule is known ---- */
 
@@ -129,6 +130,7 @@ static struct nor *make_nor(const struct fffs_geometry *geometry, int model)
     config.size_bytes = geometry->sector_bytes * geometry->sector_count;
     config.granule_bytes = geometry->granule_bytes;
     erase_sizes(geometry->sector_bytes, config.size_bytes, config.erase_bytes);
+    config.sparse = config.size_bytes > SPARSE_ABOVE_BYTES;
     config.on_violation = NOR_COUNT;
     config.model = model;
     return nor_create(&config);
@@ -258,6 +260,18 @@ static int discover(const char *path, struct memory_flash *memory, struct fffs_g
     return status;
 }
 
+/* Puts the file's bytes on the flash; what is blank in the file is already. */
+static void poke_bytes(struct nor *nor, const uint8_t *bytes, uint32_t size)
+{
+    uint32_t at, count;
+
+    for (at = 0; at < size; at += count) {
+        count = size - at < CHUNK_BYTES ? size - at : CHUNK_BYTES;
+        if (bytes[at] != 0xFF || memcmp(bytes + at, bytes + at + 1, count - 1) != 0)
+            nor_poke(nor, at, bytes + at, count);
+    }
+}
+
 int image_open(struct image **image, const char *path, int model)
 {
     struct memory_flash memory;
@@ -274,7 +288,7 @@ int image_open(struct image **image, const char *path, int model)
     if (status == FFFS_OK) {
         volume_bytes = geometry.sector_bytes * geometry.sector_count;
         *image = new_image(path, &geometry, model);
-        nor_poke((*image)->nor, 0, bytes, volume_bytes);
+        poke_bytes((*image)->nor, bytes, volume_bytes);
         (*image)->tail_bytes = memory.count - volume_bytes;
         (*image)->tail = tool_alloc((*image)->tail_bytes);
         memcpy((*image)->tail, bytes + volume_bytes, (*image)->tail_bytes);
