@@ -595,6 +595,15 @@ case_full_disk_is_reported() {
     "$tool" list i.bin >/dev/full 2>err && die "no error"
     says err "standard output"
 }
+case_failed_write_leaves_image() {
+    make_tree tree 10 300
+    code 0 "$tool" create i.bin --size 64K --from tree
+    cp i.bin before
+    (trap '' XFSZ; ulimit -f 16; "$tool" add i.bin tree/file0.txt more >out 2>err) && die "no error"
+    says err "can not be written"
+    cmp -s i.bin before || die "the image changed"
+    no_leftovers i.bin
+}
 case_alias_mkfastffs() {
     make_tree tree 10 300
     code 0 "$mktool" -c tree -b 4096 -p 256 -s 0x20000 i.bin
