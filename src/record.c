@@ -15,8 +15,8 @@ void fffs_record_encode(const struct fffs_record *record, uint8_t *stride, uint3
     stride[FFFS_REC_LEN] = record->len;
     stride[FFFS_REC_TAG] = record->tag;
     /* The six check bits are ones while the payload's zeros are counted. */
-    stride[FFFS_REC_CHECK] = (uint8_t)((record->kind << 6) | 0x3Fu);
-    stride[FFFS_REC_CHECK] = (uint8_t)((record->kind << 6) | fffs_zero_bits(stride, FFFS_REC_BYTES));
+    stride[FFFS_REC_CHECK] = (uint8_t)((uint32_t)record->kind << 6 | 0x3Fu);
+    stride[FFFS_REC_CHECK] = (uint8_t)((uint32_t)record->kind << 6 | fffs_zero_bits(stride, FFFS_REC_BYTES));
     if (stride_bytes >= FFFS_REC_CRC_STRIDE)
         fffs_put32(stride + FFFS_REC_CRC, fffs_crc32(0, stride, FFFS_REC_BYTES));
 }
@@ -85,7 +85,7 @@ uint8_t fffs_footprint_encode(uint32_t units)
         units = (units + 1u) >> 1;
         exponent++;
     }
-    return units > 63u ? 0 : (uint8_t)(exponent << 5 | (units - 32u));
+    return units > 63u ? 0 : (uint8_t)((uint32_t)exponent << 5 | (units - 32u));
 }
 
 uint32_t fffs_footprint_decode(uint8_t code)
