@@ -1,5 +1,4 @@
-/* Full volumes (section B of the field cases). What needs live data to be moved is marked [moves]: those cases belong to the
- * collection work and join the suite with it. */
+/* Full volumes (section B of the field cases). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,6 @@ static void expect_filled(struct rig *rig, unsigned from, unsigned to, uint32_t 
     }
 }
 
-/* [moves] */
 TEST_AT(c10_delete_and_write_when_full)
 {
     struct rig *rig = rig_mounted(point);
@@ -354,6 +352,7 @@ TEST_AT(failed_writes_cost_nothing_for_good)
 
 SUITE(full)
 {
+    RUN_MATRIX(c10_delete_and_write_when_full);
     RUN_MATRIX(c10_delete_works_when_full);
     RUN_MATRIX(c11_full_data_and_full_index);
     RUN_MATRIX(c12_no_short_file_when_space_ends);
@@ -374,6 +373,4 @@ SUITE(full)
     RUN(index_full_wide_strides);
     RUN_MATRIX(space_predicts_what_fits);
     RUN_MATRIX(failed_writes_cost_nothing_for_good);
-    harness_later(1);       /* [moves] */
-    RUN_MATRIX_OF(c10_delete_and_write_when_full, RIG_SET_FEW);
 }

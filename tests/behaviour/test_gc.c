@@ -1,4 +1,4 @@
-/* Collection (section C of the field cases). Cases that need live data to be moved are marked [moves] and wait for it. */
+/* Collection (section C of the field cases). */
 #include <stdio.h>
 #include <string.h>
 #include "oracle.h"
@@ -56,8 +56,8 @@ static void c18_at(uint32_t percent)
 }
 
 TEST(c18_gc_step_is_short_at_50_percent) { c18_at(50); }
-TEST(c18_gc_step_is_short_at_85_percent) { c18_at(85); }  /* [moves] */
-TEST(c18_gc_step_is_short_at_95_percent) { c18_at(95); }  /* [moves] */
+TEST(c18_gc_step_is_short_at_85_percent) { c18_at(85); }
+TEST(c18_gc_step_is_short_at_95_percent) { c18_at(95); }
 
 TEST(c19_no_erase_bursts_in_a_write)
 {
@@ -112,7 +112,6 @@ TEST_AT(c20_collection_leaves_no_dead_segment)
     rig_destroy(rig);
 }
 
-/* [moves] */
 TEST(c20_every_second_of_200_files_deleted)
 {
     struct rig *rig = rig_mounted(rig_point_of("s4096-g1-n256-seg4096-hash"));
@@ -372,6 +371,7 @@ SUITE(gc)
     RUN(c18_gc_step_is_short_at_50_percent);
     RUN(c19_no_erase_bursts_in_a_write);
     RUN_MATRIX(c20_collection_leaves_no_dead_segment);
+    RUN(c20_every_second_of_200_files_deleted);
     RUN_MATRIX(c21_idle_collection_costs_nothing);
     RUN(c21_idle_collection_never_makes_a_settled_volume_unclean);
     RUN(steps_erase_ahead_of_writes);
@@ -385,5 +385,4 @@ SUITE(gc)
     harness_later(1);
     RUN(c18_gc_step_is_short_at_85_percent);
     RUN(c18_gc_step_is_short_at_95_percent);
-    RUN(c20_every_second_of_200_files_deleted);
 }
