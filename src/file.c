@@ -18,6 +18,9 @@
 
 #define FILE_SIZE_MAX 0x7FFFFFFFuL
 
+/* Collections in a row that a step of a writer waits for. */
+enum { COLLECT_TURNS = 16 };
+
 static uint32_t granule_of(const struct fffs *fs)
 {
     return (uint32_t)1 << fs->shape.granule_shift;
@@ -100,10 +103,12 @@ static int open_writer(struct fffs *fs, struct fffs_file *file, const char *text
     file->name_length = (uint8_t)length;
     if (status == FFFS_OK)
         status = place_writer(fs, file);
-    if (status != FFFS_OK)
+    if (status != FFFS_OK && status != FFFS_ERR_INDEX_FULL)
         return status;
     if (file->record.head == 0 && (file->flags & FFFS_CREATE) == 0)
         return FFFS_ERR_NOT_FOUND;
+    if (status != FFFS_OK)
+        return status;
     if (file->record.head != 0 && (file->flags & FFFS_TRUNCATE) == 0)
         return FFFS_ERR_EXISTS;
     fffs_builder_clear(&file->u.write);
@@ -158,10 +163,13 @@ static int attach(struct fffs *fs, struct fffs_file *file)
     if ((file->state & FFFS_FILE_LOST) == 0)
         return FFFS_OK;
     status = fffs_index_find(fs, file->record.slot, &record);
-    if (status == 1)
-        status = fffs_node_load(fs, &record, &node, window, sizeof window) == FFFS_OK ? 1 : 0;
+    if (status == 1) {
+        status = fffs_node_load(fs, &record, &node, window, sizeof window);
+        if (status == FFFS_OK || status == FFFS_ERR_CORRUPT)
+            status = status == FFFS_OK;
+    }
     if (status < 0)
-        return status;
+        return status; /* flash did not answer: the version may well be there */
     if (status == 0 || node.stamp != file->stamp || node.size != file->size) {
         file->state |= FFFS_FILE_STALE;
         return FFFS_ERR_STALE;
@@ -356,37 +364,66 @@ static int abandon(struct fffs_file *file, int status)
     return status;
 }
 
-/* Programs `bytes` bytes, whole granules, at the user's point; collects when that is what it takes. */
-static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes, uint32_t end)
+/* After FFFS_COLLECT. Where segments that count as free can not be opened time after time, flash can not be read. */
+static int collect(struct fffs *fs, uint32_t *turns)
 {
-    uint32_t done = 0, room;
+    return ++*turns > COLLECT_TURNS ? FFFS_ERR_IO : fffs_gc_make_room(fs);
+}
 
-    end -= bytes;
-    while (done < bytes) {
-        uint32_t part, address;
+/* The file offset behind what is on flash and listed. */
+static uint32_t listed_end(const struct fffs_file *file)
+{
+    const struct fffs_builder *builder = &file->u.write;
+
+    return builder->count > 0 ? builder->extents[builder->count - 1u].end : builder->start;
+}
+
+/* Lists bytes just programmed at `address`; a full list is written to flash first, which may have to collect. */
+static int list(struct fffs *fs, struct fffs_file *file, uint32_t address, uint32_t bytes)
+{
+    uint32_t end = listed_end(file) + bytes, turns = 0;
+    int status;
+
+    do {
+        status = fffs_builder_add(fs, &fs->user, &file->u.write, address, end);
+        if (status != FFFS_COLLECT)
+            return status;
+        status = collect(fs, &turns);
+    } while (status == FFFS_OK);
+    return status;
+}
+
+/* Programs the next bytes of the file, whole granules, at the user's point; collects when that is what it takes. After an
+ * error listed_end() tells how far it came. */
+static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes)
+{
+    uint32_t room, part, address, turns = 0;
+
+    while (bytes > 0) {
         int status = fffs_point_reserve(fs, &fs->user, granule_of(fs), &room);
 
-        if (status == FFFS_COLLECT)
-            status = fffs_gc_make_room(fs);
-        else if (status == FFFS_OK) {
-            part = fffs_min(bytes - done, room);
-            address = fs->user.next;
-            status = fffs_io_program(fs, address, data + done, part);
-            if (status != FFFS_OK) {
-                fffs_point_close(&fs->user);
-                return status;
-            }
-            fffs_builder_enter(&fs->user, &file->u.write);
-            fffs_point_advance(fs, &fs->user, part);
-            done += part;
-            do {
-                status = fffs_builder_add(fs, &fs->user, &file->u.write, address, end + done);
-                if (status == FFFS_COLLECT)
-                    status = fffs_gc_make_room(fs) == FFFS_OK ? FFFS_COLLECT : FFFS_ERR_NO_SPACE;
-            } while (status == FFFS_COLLECT);
+        if (status == FFFS_COLLECT) {
+            status = collect(fs, &turns);
+            if (status == FFFS_OK)
+                continue;
         }
         if (status != FFFS_OK)
             return status;
+        turns = 0;
+        part = fffs_min(bytes, room);
+        address = fs->user.next;
+        status = fffs_io_program(fs, address, data, part);
+        if (status != FFFS_OK) {
+            fffs_point_close(&fs->user);
+            return status;
+        }
+        fffs_builder_enter(&fs->user, &file->u.write);
+        fffs_point_advance(fs, &fs->user, part);
+        status = list(fs, file, address, part);
+        if (status != FFFS_OK)
+            return status;
+        data += part;
+        bytes -= part;
     }
     return FFFS_OK;
 }
@@ -401,21 +438,21 @@ static uint32_t flush_size(const struct fffs *fs, const struct fffs_file *file)
     return past < file->buffer_bytes ? file->buffer_bytes - past : file->buffer_bytes;
 }
 
-/* Programs the first `bytes` of the buffer and keeps the rest. `end` is the file offset behind the buffered bytes. */
-static int flush(struct fffs *fs, struct fffs_file *file, uint32_t bytes, uint32_t end)
+/* Programs the first `bytes` of the buffer and keeps the rest; after an error too, so that a close that must wait for a
+ * collection goes on where it stopped. */
+static int flush(struct fffs *fs, struct fffs_file *file, uint32_t bytes)
 {
-    int status = program(fs, file, file->buffer, bytes, end - (file->fill - bytes));
+    uint32_t before = listed_end(file), done;
+    int status = program(fs, file, file->buffer, bytes);
 
-    if (status != FFFS_OK)
-        return status;
-    file->fill -= bytes;
-    memmove(file->buffer, file->buffer + bytes, file->fill);
-    return FFFS_OK;
+    done = listed_end(file) - before;
+    file->fill -= done;
+    memmove(file->buffer, file->buffer + done, file->fill);
+    return status;
 }
 
 static int take_bytes(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes)
 {
-    uint32_t end = file->size; /* of what is in flash and buffer */
     int status;
 
     while (bytes > 0) {
@@ -426,7 +463,7 @@ static int take_bytes(struct fffs *fs, struct fffs_file *file, const uint8_t *da
             part = fffs_align_down(bytes, granule_of(fs));
             if ((file->state & FFFS_FILE_BORROWED) != 0)
                 part = fffs_align_down(bytes, file->buffer_bytes);
-            status = program(fs, file, data, part, end + part);
+            status = program(fs, file, data, part);
         } else {
             memcpy(file->buffer + file->fill, data, part);
             file->fill += part;
@@ -435,13 +472,12 @@ static int take_bytes(struct fffs *fs, struct fffs_file *file, const uint8_t *da
                 uint32_t size = (file->state & FFFS_FILE_BORROWED) != 0 || bytes < file->buffer_bytes
                                     ? flush_size(fs, file) : file->fill;
 
-                status = flush(fs, file, size, end + part);
+                status = flush(fs, file, size);
             }
         }
         if (status != FFFS_OK)
             return status;
         data += part;
-        end += part;
         bytes -= part;
     }
     return FFFS_OK;
@@ -459,15 +495,17 @@ static void set_share(struct fffs *fs, struct fffs_file *file, uint32_t share)
 }
 
 /* Without inline collection a write is refused before anything of it is taken. */
-static int check_room(const struct fffs *fs, const struct fffs_file *file, uint32_t bytes)
+static int check_room(struct fffs *fs, const struct fffs_file *file, uint32_t bytes)
 {
-    uint32_t room = fs->user.segment == FFFS_NONE16 ? 0 : fs->user.limit - fs->user.next;
+    /* A segment with as many files as it may hold is closed by the next reserve. */
+    int closed = fs->user.segment == FFFS_NONE16 || fs->user.items > fffs_txn_limit(&fs->shape);
+    uint32_t room = closed ? 0 : fs->user.limit - fs->user.next;
     uint32_t free = fffs_segments_free(fs), segment = fffs_segment_bytes(fs), need;
 
     need = bytes + file->fill + 2u * fffs_node_bound(fs, file->name_length);
     if (need <= room || (free > 1u && (need - room) / segment + 1u < free))
         return FFFS_OK;
-    return fffs_gc_make_room((struct fffs *)(uintptr_t)fs);
+    return fffs_gc_make_room(fs);
 }
 
 int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *data, uint32_t bytes)
@@ -529,13 +567,14 @@ static int shorten_tail(struct fffs *fs, struct fffs_file *file)
 
     if (need <= room || (file->fill < 512u && need <= segment))
         return FFFS_OK;
-    return flush(fs, file, fffs_align_down(file->fill, granule_of(fs)), file->size);
+    return flush(fs, file, fffs_align_down(file->fill, granule_of(fs)));
 }
 
 /* Programs what is left and the node; collects when that is what it takes. */
 static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_record *record)
 {
     struct fffs_node_plan plan;
+    uint32_t turns = 0;
     int status = shorten_tail(fs, file);
 
     if (status != FFFS_OK)
@@ -562,7 +601,7 @@ static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_recor
         status = fffs_node_write(fs, &plan, record);
         if (status != FFFS_COLLECT)
             return status;
-        status = fffs_gc_make_room(fs);
+        status = collect(fs, &turns);
     } while (status == FFFS_OK);
     return status;
 }
