@@ -55,6 +55,9 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     { "s65536-g256-n32-hash-sc512-fb256-verify", RIG_SET_ROOMY },
     { "s65536-g1-n8-full-sc256-fb16-wb1024", RIG_SET_FEW | RIG_SET_ROOMY },
     { "s65536-u4096-g1-n256-hash-sc512-fb256-wb4096", RIG_SET_ROOMY },
+    /* encrypted flash */
+    { "s4096-g16-n256-hash-sc512-fb256-crypt", RIG_SET_ROOMY },
+    { "s1024-g32-n256-none-sc256-fb64-crypt", 0 },
 };
 
 enum { MATRIX_POINTS = sizeof matrix / sizeof matrix[0] };
@@ -74,6 +77,10 @@ static int parse_word(struct rig_point *point, const char *word)
             point->cache = (enum rig_cache)i;
             return 1;
         }
+    }
+    if (strcmp(word, "crypt") == 0) {
+        point->encrypted = 1;
+        return 1;
     }
     for (i = 0; i < sizeof flag_names / sizeof flag_names[0]; i++) {
         if (strcmp(word, flag_names[i].text) == 0) {
@@ -180,6 +187,7 @@ static void print_point(struct rig_point *point)
             n += snprintf(text + n, sizeof text - (size_t)n, "-%s", flag_names[i].text);
         }
     }
+    if (point->encrypted) { snprintf(text + n, sizeof text - (size_t)n, "-crypt"); }
     if (!rig_point_parse(point, text)) { abort(); }
 }
 
@@ -245,6 +253,7 @@ void rig_point_random(struct rig_point *point, struct rng *rng, uint32_t size_li
         if (rng_chance(rng, 30)) { point->flags |= FFFS_MOUNT_LAZY_WEIGHTS; }
         if (rng_chance(rng, 15)) { point->flags |= FFFS_MOUNT_NO_INLINE_GC; }
         if (rng_chance(rng, 15)) { point->flags |= FFFS_MOUNT_DEFER_RECOVERY; }
+        point->encrypted = point->granule_bytes >= 16 && rng_chance(rng, 30);
         print_point(point);
         fill_nor_config(point, &config);
         fill_geometry(point, &options);
@@ -270,7 +279,7 @@ static int tap_enter(struct rig *rig, enum nor_op op, uint32_t address, uint32_t
     if (rig->geometry.index_bytes != 0 && bytes != 0 && address + bytes > rig->geometry.index_bytes) {
         rig->tap.data_calls[op]++;
     }
-    if (op == NOR_ERASE && bytes > rig->tap.largest_erase) { rig->tap.largest_erase = bytes; }
+    if (bytes != 0 && op == NOR_ERASE && bytes > rig->tap.largest_erase) { rig->tap.largest_erase = bytes; }
     if (((uintptr_t)buffer & 3u) != 0) { rig->tap.unaligned_buffers++; }
     if (rig->call_budget != UINT64_MAX && rig->call_budget-- == 0) {
         harness_fail(__FILE__, __LINE__, "too many driver calls: an endless loop?");
@@ -288,6 +297,18 @@ static int tap_enter(struct rig *rig, enum nor_op op, uint32_t address, uint32_t
     return 0;
 }
 
+/* The keystream of encrypted flash. */
+static void encrypt(uint8_t *bytes, uint32_t address, uint32_t count)
+{
+    uint32_t i;
+    for (i = 0; i < count; i++) { bytes[i] ^= (uint8_t)(0x5Au ^ ((address + i) * 0x9E3779B1u >> 24)); }
+}
+
+static int is_torn(const struct rig *rig, uint32_t address, uint32_t bytes)
+{
+    return address < rig->torn_address + rig->torn_bytes && rig->torn_address < address + bytes;
+}
+
 static int tap_read(void *context, uint32_t address, void *buffer, uint32_t bytes)
 {
     struct rig *rig = context;
@@ -302,7 +323,13 @@ static int tap_read(void *context, uint32_t address, void *buffer, uint32_t byte
         memset(buffer, rig->dead, bytes);
         return 0;
     }
-    return under->read(under->context, address, buffer, bytes);
+    if (is_torn(rig, address, bytes)) {
+        memset(buffer, 0xA7, bytes);
+        return FFFS_FLASH_ECC;
+    }
+    failed = under->read(under->context, address, buffer, bytes);
+    if (failed == 0 && rig->point.encrypted) { encrypt(buffer, address, bytes); }
+    return failed;
 }
 
 static int tap_program(void *context, uint32_t address, const void *data, uint32_t bytes)
@@ -312,6 +339,15 @@ static int tap_program(void *context, uint32_t address, const void *data, uint32
     int failed = tap_enter(rig, NOR_PROGRAM, address, bytes, data);
 
     if (failed != 0) { return failed > 0 ? 0 : -5; }
+    if (rig->point.encrypted) {
+        uint8_t *copy = malloc(bytes);
+        if (copy == NULL) { abort(); }
+        memcpy(copy, data, bytes);
+        encrypt(copy, address, bytes);
+        failed = under->program(under->context, address, copy, bytes);
+        free(copy);
+        return failed;
+    }
     return under->program(under->context, address, data, bytes);
 }
 
@@ -322,6 +358,7 @@ static int tap_erase(void *context, uint32_t address, uint32_t bytes)
     int failed = tap_enter(rig, NOR_ERASE, address, bytes, NULL);
 
     if (failed != 0) { return failed > 0 ? 0 : -5; }
+    if (is_torn(rig, address, bytes)) { rig->torn_bytes = 0; }
     return under->erase(under->context, address, bytes);
 }
 
@@ -330,7 +367,7 @@ static int tap_sync(void *context)
     struct rig *rig = context;
     const struct fffs_flash *under = nor_flash(rig->nor);
 
-    tap_enter(rig, NOR_SYNC, 0, 0, NULL);
+    if (tap_enter(rig, NOR_SYNC, 0, 0, NULL) < 0) { return -5; }
     return under->sync != NULL ? under->sync(under->context) : 0;
 }
 

@@ -35,6 +35,7 @@ struct rig_point {
     uint32_t file_buffer_bytes; /* fb, default 256; raised to the granule */
     uint32_t write_buffer_bytes;/* wb, default 0 */
     uint32_t flags;             /* verify, lazy, noinline, defer, nolevel */
+    int encrypted;              /* crypt: erased flash does not read as ones, the driver offers is_blank() */
 };
 
 /* The matrix: NULL behind the last. */
@@ -74,6 +75,7 @@ struct rig {
     int fail_hit;                       /* it has failed */
     int lie;                            /* the failing program or erase reports success instead */
     int dead;                           /* >= 0: every read returns these bytes */
+    uint32_t torn_address, torn_bytes;  /* reads that touch it answer FFFS_FLASH_ECC, until it is erased */
     void (*on_call)(struct rig *rig, enum nor_op op, uint32_t address, uint32_t bytes, const void *buffer);
     void *on_call_context;
     /* hooks */
