@@ -644,8 +644,8 @@ int rig_open(struct rig_file *handle, const char *name, unsigned flags)
 static int step_gc(struct rig *rig)
 {
     int action = fffs_gc_step(rig->fs, NULL, NULL);
-    if (action < 0) { CHECK_OK(action); }
-    return action != FFFS_GC_IDLE;
+    if (action < 0 && !nor_is_off(rig->nor) && !rig->fail_hit) { CHECK_OK(action); }
+    return action > FFFS_GC_IDLE;
 }
 
 int32_t rig_write(struct rig_file *handle, const void *data, uint32_t bytes)
