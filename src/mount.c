@@ -369,7 +369,10 @@ static int load_log(struct fffs *fs, struct mounting *m, uint32_t unit)
         log->valid_end = (uint16_t)(r.last_valid + 1u);
     if (r.begin != 0)
         log->valid_end = (uint16_t)r.begin;
-    if (r.last_valid != 0 && r.last_valid == r.last_used && r.begin == 0) {
+    /* Hints go out several in one call before the clean mark: without it each of them may read differently next time. */
+    else if (r.last_valid != 0 && is_hint(fffs_control_type(&r.last)))
+        log->valid_end = (uint16_t)r.run;
+    if (r.last_valid != 0 && r.last_valid == r.last_used && r.last_valid < log->valid_end) {
         log->last_at = (uint16_t)r.last_valid;
         log->last = r.last;
         if (fffs_control_type(&r.last) == FFFS_CTL_CLEAN) {
