@@ -423,8 +423,10 @@ static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint
         status = read_header(fs, *liquid, &m->header);
         if (status == FFFS_ERR_IO)
             return status;
-        if (status == FFFS_OK && m->header.serial == below && m->header.base == base &&
-            (base == 0 || m->header.base_session == fs->log.session))
+        /* Without any solid unit the highest accepted one is complete all the same: its base was taken as a spare by a
+         * mount that read the torn mark of this one as valid. */
+        if (status == FFFS_OK && m->header.serial == below &&
+            (base == 0 || (m->header.base == base && m->header.base_session == fs->log.session)))
             return FFFS_OK;
     }
 }
