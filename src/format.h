@@ -72,7 +72,7 @@ enum {
     FFFS_HDR_BERGER = 60,       /* u16 zero bits of bytes 0..59 and 64..71 */
     FFFS_HDR_SPARE = 62,        /* u16 reserved, 0xFFFF */
     FFFS_HDR_CRC = 64,          /* u32 CRC-32 of the copies (whole strides), then bytes 0..59 */
-    FFFS_HDR_RESERVED = 68,     /* u32 reserved, 0xFFFFFFFF */
+    FFFS_HDR_OWN_CRC = 68,      /* u32 CRC-32 of bytes 0..59 alone: a header is believed before its copies are read */
     FFFS_HDR_BYTES = 72,
 
     FFFS_START_SLOTS = 4,

@@ -277,13 +277,14 @@ static int in_chain(const struct fffs *fs, uint32_t unit)
 static uint32_t choose_spare(const struct fffs *fs)
 {
     const struct fffs_log *log = &fs->log;
-    uint32_t avoid[4], pass, i;
+    uint32_t avoid[5], pass, i;
 
-    avoid[0] = log->spare_above | log->spare_between | log->spare_proven | (uint32_t)log->tried;
-    avoid[1] = log->spare_between | log->spare_proven | (uint32_t)log->tried;
-    avoid[2] = log->spare_proven | (uint32_t)log->tried;
-    avoid[3] = log->tried;
-    for (pass = 0; pass < 4; pass++) {
+    avoid[4] = log->tried;
+    avoid[3] = avoid[4] | log->spare_proven;
+    avoid[2] = avoid[3] | log->spare_between;
+    avoid[1] = avoid[2] | log->spare_above;
+    avoid[0] = avoid[1] | log->spare_headed;
+    for (pass = 0; pass < 5; pass++) {
         for (i = 1; i <= fs->shape.units; i++) {
             uint32_t unit = (fffs_log_newest(fs) + i) % fs->shape.units;
 
@@ -473,7 +474,7 @@ static void adopt(struct fffs *fs, const struct fffs_header *header, uint32_t fi
     log->end = log->valid_end = (uint16_t)(first + FFFS_MARKS);
     log->session = log->base_session = session ? (uint16_t)(first + FFFS_START_SLOTS) : (uint16_t)FFFS_NONE16;
     log->last_at = FFFS_NONE16;
-    log->spare_above = log->spare_between = log->spare_proven = 0;
+    log->spare_headed = log->spare_above = log->spare_between = log->spare_proven = 0;
     log->state = session ? FFFS_LOG_SESSION : FFFS_LOG_FRESH;
 }
 

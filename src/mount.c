@@ -369,8 +369,10 @@ static int load_log(struct fffs *fs, struct mounting *m, uint32_t unit)
         log->valid_end = (uint16_t)(r.last_valid + 1u);
     if (r.begin != 0)
         log->valid_end = (uint16_t)r.begin;
-    /* Hints go out several in one call before the clean mark: without it each of them may read differently next time. */
-    else if (r.last_valid != 0 && is_hint(fffs_control_type(&r.last)))
+    /* Hints go out several in one call before the clean mark: without it each of them may read differently next time. So
+     * may a clean mark that a cut touched and behind which the cut of a later session stands. */
+    else if (r.last_valid != 0 && (is_hint(fffs_control_type(&r.last)) ||
+                                   (fffs_control_type(&r.last) == FFFS_CTL_CLEAN && r.last_valid != r.last_used)))
         log->valid_end = (uint16_t)r.run;
     if (r.last_valid != 0 && r.last_valid == r.last_used && r.last_valid < log->valid_end) {
         log->last_at = (uint16_t)r.last_valid;
@@ -508,9 +510,13 @@ static int mark_spares(struct fffs *fs, struct mounting *m)
     for (i = 0; i < fs->shape.units; i++) {
         uint16_t bit = (uint16_t)((uint32_t)1 << i);
 
-        if ((m->units[i].flags & (UNIT_HEADER | UNIT_START1)) != (UNIT_HEADER | UNIT_START1) || i == m->newest)
+        if ((m->units[i].flags & UNIT_HEADER) == 0 || i == m->newest)
             continue;
-        if (m->units[i].serial > m->units[m->newest].serial)
+        if ((m->units[i].flags & UNIT_START1) == 0) {
+            /* A mark that a cut touched may read blank now and valid after a cut erase. */
+            if (m->units[i].serial > m->units[m->newest].serial)
+                log->spare_headed |= bit;
+        } else if (m->units[i].serial > m->units[m->newest].serial)
             log->spare_above |= bit;
         else if (proven == fs->shape.units || m->units[i].serial > m->units[proven].serial)
             log->spare_between |= bit;

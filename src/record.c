@@ -146,6 +146,7 @@ static uint32_t header_zeros(const uint8_t *bytes)
 void fffs_header_seal(uint8_t *bytes, uint32_t crc)
 {
     fffs_put32(bytes + FFFS_HDR_CRC, crc);
+    fffs_put32(bytes + FFFS_HDR_OWN_CRC, fffs_header_crc(0, bytes));
     fffs_put16(bytes + FFFS_HDR_BERGER, header_zeros(bytes));
 }
 
@@ -190,8 +191,9 @@ int fffs_header_decode(const uint8_t *bytes, struct fffs_header *header)
 {
     if (fffs_all_ones(bytes, FFFS_HDR_BYTES))
         return FFFS_ERR_BLANK;
-    if (memcmp(bytes + FFFS_HDR_MAGIC, "FFFS", 4) != 0 || fffs_get16(bytes + FFFS_HDR_BERGER) != header_zeros(bytes))
-        return FFFS_ERR_FOREIGN;
+    if (memcmp(bytes + FFFS_HDR_MAGIC, "FFFS", 4) != 0 || fffs_get16(bytes + FFFS_HDR_BERGER) != header_zeros(bytes) ||
+        fffs_get32(bytes + FFFS_HDR_OWN_CRC) != fffs_header_crc(0, bytes))
+        return FFFS_ERR_FOREIGN; /* what a cut erase leaves has errors both ways: the CRC is for those */
     header->version = bytes[FFFS_HDR_VERSION];
     header->readable = bytes[FFFS_HDR_READABLE];
     header->required = fffs_get16(bytes + FFFS_HDR_REQUIRED);

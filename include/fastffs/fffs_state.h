@@ -68,6 +68,7 @@ struct fffs_log {
     uint32_t header_crc;        /* CRC field of the newest unit's header */
     uint32_t base;              /* serial of the newest solid unit */
     uint16_t base_session;      /* stride index of its last valid session mark, 0xFFFF none */
+    uint16_t spare_headed;      /* recovery: units above the newest whose start mark reads blank, taken after the others */
     uint16_t spare_above;       /* recovery: units above the newest, taken only before the next two */
     uint16_t spare_between;     /* recovery: units above the newest proven one */
     uint16_t spare_proven;      /* recovery: the chain of the newest proven unit, taken last */

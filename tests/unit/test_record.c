@@ -362,7 +362,25 @@ TEST(newer_formats_are_refused_and_optional_bits_ignored)
     CHECK_STATUS(decode_with(FFFS_HDR_REQUIRED, 0x01), FFFS_ERR_NEWER_FORMAT);
     CHECK_STATUS(decode_with(FFFS_HDR_REQUIRED + 1, 0x80), FFFS_ERR_NEWER_FORMAT);
     CHECK_OK(decode_with(FFFS_HDR_OPTIONAL, 0xFF));
-    CHECK_OK(decode_with(FFFS_HDR_RESERVED, 0));
+}
+
+/* What a cut erase leaves: errors both ways, which the Berger count alone can miss. */
+TEST(a_header_with_errors_both_ways_is_foreign)
+{
+    struct fffs_header in = good_header(), out;
+    uint8_t bytes[FFFS_HDR_BYTES];
+
+    fffs_header_encode(&in, bytes);
+    fffs_header_seal(bytes, fffs_header_crc(0, bytes));
+    CHECK_OK(fffs_header_decode(bytes, &out));
+    bytes[FFFS_HDR_MAX_FILES] = (uint8_t)(bytes[FFFS_HDR_MAX_FILES] ^ 1u);
+    if ((bytes[FFFS_HDR_MAX_FILES] ^ bytes[FFFS_HDR_STAMP]) & 1u) { bytes[FFFS_HDR_STAMP] ^= 2u; }
+    else { bytes[FFFS_HDR_STAMP] ^= 1u; }
+    CHECK_STATUS(fffs_header_decode(bytes, &out), FFFS_ERR_FOREIGN);
+    fffs_header_encode(&in, bytes);
+    fffs_header_seal(bytes, fffs_header_crc(0, bytes));
+    bytes[FFFS_HDR_GRANULE_SHIFT] = 0x80; /* was a power of two's exponent with the same number of zeros, or not */
+    CHECK_STATUS(fffs_header_decode(bytes, &out), FFFS_ERR_FOREIGN);
 }
 
 TEST(impossible_geometry_is_corrupt)
@@ -429,6 +447,7 @@ SUITE(record)
     RUN(torn_headers_never_verify);
     RUN(blank_and_foreign_headers_are_told_apart);
     RUN(newer_formats_are_refused_and_optional_bits_ignored);
+    RUN(a_header_with_errors_both_ways_is_foreign);
     RUN(impossible_geometry_is_corrupt);
     RUN(random_headers_give_sane_shapes);
 }
