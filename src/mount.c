@@ -215,14 +215,22 @@ static int examine(struct fffs *fs, struct mounting *m, uint32_t number)
     return status;
 }
 
-/* The unit with the highest serial below `below` whose header verifies; units when there is none. */
-static uint32_t next_lower(const struct fffs *fs, const struct mounting *m, uint32_t below)
+/* Whether unit `a` comes behind unit `b` in falling order of serials. Two can have the same: the header of one was cut and
+ * did not count when the other was written. */
+static int is_lower(const struct mounting *m, uint32_t a, uint32_t b)
+{
+    return m->units[a].serial != m->units[b].serial ? m->units[a].serial < m->units[b].serial : a > b;
+}
+
+/* The next unit behind `after` in falling order of serials, among those whose header verifies; `after` = units: the first.
+ * units when there is none. */
+static uint32_t next_lower(const struct fffs *fs, const struct mounting *m, uint32_t after)
 {
     uint32_t best = fs->shape.units, i;
 
     for (i = 0; i < fs->shape.units; i++)
-        if ((m->units[i].flags & UNIT_HEADER) != 0 && m->units[i].serial < below &&
-            (best == fs->shape.units || m->units[i].serial > m->units[best].serial))
+        if ((m->units[i].flags & UNIT_HEADER) != 0 && (after == fs->shape.units || is_lower(m, i, after)) &&
+            (best == fs->shape.units || is_lower(m, best, i)))
             best = i;
     return best;
 }
@@ -390,36 +398,24 @@ static int load_log(struct fffs *fs, struct mounting *m, uint32_t unit)
 /* Finds the newest solid unit; examines all above it. units: none. */
 static int find_solid(struct fffs *fs, struct mounting *m, uint32_t *solid)
 {
-    uint32_t below = 0xFFFFFFFFu;
+    for (*solid = next_lower(fs, m, fs->shape.units); *solid < fs->shape.units; *solid = next_lower(fs, m, *solid)) {
+        int status = examine(fs, m, *solid);
 
-    for (;;) {
-        int status;
-
-        *solid = next_lower(fs, m, below);
-        if (*solid == fs->shape.units)
-            return FFFS_OK;
-        status = examine(fs, m, *solid);
         if (status != FFFS_OK || is_solid(&m->units[*solid]))
             return status;
-        below = m->units[*solid].serial;
     }
+    return FFFS_OK;
 }
 
 /* The highest liquid unit that counts: written while `solid` was the newest and in the same session. units: none. */
 static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint32_t *liquid)
 {
-    uint32_t below = 0xFFFFFFFFu;
     uint32_t base = solid < fs->shape.units ? m->units[solid].serial : 0;
 
-    for (;;) {
+    for (*liquid = next_lower(fs, m, fs->shape.units); *liquid < fs->shape.units && *liquid != solid;
+         *liquid = next_lower(fs, m, *liquid)) {
         int status;
 
-        *liquid = next_lower(fs, m, below);
-        if (*liquid == fs->shape.units || *liquid == solid) {
-            *liquid = fs->shape.units;
-            return FFFS_OK;
-        }
-        below = m->units[*liquid].serial;
         if ((m->units[*liquid].flags & UNIT_ACCEPTED) == 0)
             continue;
         status = read_header(fs, *liquid, &m->header);
@@ -427,10 +423,12 @@ static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint
             return status;
         /* Without any solid unit the highest accepted one is complete all the same: its base was taken as a spare by a
          * mount that read the torn mark of this one as valid. */
-        if (status == FFFS_OK && m->header.serial == below &&
+        if (status == FFFS_OK && m->header.serial == m->units[*liquid].serial &&
             (base == 0 || (m->header.base == base && m->header.base_session == fs->log.session)))
             return FFFS_OK;
     }
+    *liquid = fs->shape.units;
+    return FFFS_OK;
 }
 
 static int choose_newest(struct fffs *fs, struct mounting *m)
@@ -450,7 +448,7 @@ static int choose_newest(struct fffs *fs, struct mounting *m)
     if (liquid < fs->shape.units)
         return load_log(fs, m, liquid);
     if (solid == fs->shape.units)
-        return next_lower(fs, m, 0xFFFFFFFFu) < fs->shape.units && fs->log.highest > 1u ? fffs_corrupt() : FFFS_ERR_BLANK;
+        return next_lower(fs, m, fs->shape.units) < fs->shape.units && fs->log.highest > 1u ? fffs_corrupt() : FFFS_ERR_BLANK;
     return read_header(fs, solid, &m->header);
 }
 
@@ -499,7 +497,7 @@ static int mark_spares(struct fffs *fs, struct mounting *m)
 
     while (proven < fs->shape.units && (m->units[proven].flags & (UNIT_ACCEPTED | UNIT_PROVEN)) !=
                                            (UNIT_ACCEPTED | UNIT_PROVEN)) {
-        proven = next_lower(fs, m, m->units[proven].serial);
+        proven = next_lower(fs, m, proven);
         if (proven < fs->shape.units && (m->units[proven].flags & UNIT_EXAMINED) == 0) {
             int status = examine(fs, m, proven);
 
@@ -514,9 +512,9 @@ static int mark_spares(struct fffs *fs, struct mounting *m)
             continue;
         if ((m->units[i].flags & UNIT_START1) == 0) {
             /* A mark that a cut touched may read blank now and valid after a cut erase. */
-            if (m->units[i].serial > m->units[m->newest].serial)
+            if (m->units[i].serial >= m->units[m->newest].serial)
                 log->spare_headed |= bit;
-        } else if (m->units[i].serial > m->units[m->newest].serial)
+        } else if (m->units[i].serial >= m->units[m->newest].serial)
             log->spare_above |= bit;
         else if (proven == fs->shape.units || m->units[i].serial > m->units[proven].serial)
             log->spare_between |= bit;
@@ -546,13 +544,25 @@ static int prove(struct fffs *fs, const struct mounting *m, int *done)
     return fffs_io_program(fs, fffs_stride_address(&fs->shape, m->newest, at), stride, stride_bytes);
 }
 
+/* Whether another header has the newest's serial or a higher one. */
+static int has_rival(const struct fffs *fs, const struct mounting *m)
+{
+    uint32_t i;
+
+    for (i = 0; i < fs->shape.units; i++)
+        if (i != m->newest && (m->units[i].flags & UNIT_HEADER) != 0 &&
+            m->units[i].serial >= m->units[m->newest].serial)
+            return 1;
+    return 0;
+}
+
 /* Decides what recovery the state found asks for; does the part that is a mark only. */
 static int judge(struct fffs *fs, struct mounting *m, int may_write)
 {
     const struct unit *unit = &m->units[m->newest];
     int status, done = 0;
 
-    m->recover = !is_solid(unit) || fs->log.highest > fs->log.serial;
+    m->recover = !is_solid(unit) || has_rival(fs, m);
     if ((unit->flags & UNIT_SESSION) != 0 && m->clean == 0)
         m->recover = 1;
     if (!m->recover && (unit->flags & UNIT_PROVEN) == 0) {
