@@ -78,6 +78,7 @@ int fffs_buffer_in_use(const struct fffs *fs, const void *buffer, uint32_t bytes
         if (overlaps(buffer, bytes, at->own_buffer, at->own_bytes))
             return 1;
     return overlaps(buffer, bytes, config->scratch, config->scratch_bytes) ||
+           overlaps(buffer, bytes, config->segment_table, config->segment_table_entries * (uint32_t)sizeof(uint16_t)) ||
            overlaps(buffer, bytes, config->write_buffer, config->write_buffer_bytes) ||
            overlaps(buffer, bytes, config->cache, config->cache_bytes);
 }
