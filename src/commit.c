@@ -227,7 +227,7 @@ static int reserve_aligned(struct fffs *fs, struct fffs_point *point, uint32_t b
     uint32_t align = fffs_node_align(&fs->shape), room;
     uint32_t need = fffs_align_up(point->next + bytes, align) - point->next;
 
-    if (point->segment == FFFS_NONE16 || point->limit - point->next < need) {
+    if (fffs_point_room(fs, point) < need) {
         fffs_point_close(point);
         need = fffs_align_up(bytes, align);
     }

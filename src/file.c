@@ -367,7 +367,7 @@ static int abandon(struct fffs_file *file, int status)
 /* After FFFS_COLLECT. Where segments that count as free can not be opened time after time, flash can not be read. */
 static int collect(struct fffs *fs, uint32_t *turns)
 {
-    return ++*turns > COLLECT_TURNS ? FFFS_ERR_IO : fffs_gc_make_room(fs);
+    return ++*turns > COLLECT_TURNS ? FFFS_ERR_IO : fffs_gc_make_room(fs, 2u);
 }
 
 /* The file offset behind what is on flash and listed. */
@@ -499,18 +499,18 @@ static int check_room(struct fffs *fs, const struct fffs_file *file, uint32_t by
 {
     /* A segment with as many files as it may hold is closed by the next reserve. */
     int closed = fs->user.segment == FFFS_NONE16 || fs->user.items > fffs_txn_limit(&fs->shape);
-    uint32_t room = closed ? 0 : fs->user.limit - fs->user.next;
-    uint32_t free = fffs_segments_free(fs), segment = fffs_segment_bytes(fs), need;
+    uint32_t room = closed ? 0 : fffs_point_room(fs, &fs->user);
+    uint32_t need = bytes + file->fill + 2u * fffs_node_bound(fs, file->name_length), segments;
 
-    need = bytes + file->fill + 2u * fffs_node_bound(fs, file->name_length);
-    if (need <= room || (free > 1u && (need - room) / segment + 1u < free))
+    if (need <= room)
         return FFFS_OK;
-    return fffs_gc_make_room(fs);
+    segments = (need - room) / fffs_segment_bytes(fs) + 2u; /* one of them stays for the collector */
+    return fffs_segments_free(fs) >= segments ? FFFS_OK : fffs_gc_make_room(fs, segments);
 }
 
 int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *data, uint32_t bytes)
 {
-    uint32_t share;
+    uint32_t share, heavy = fffs_gc_heavy(fs);
     int status;
 
     if (file->error != 0)
@@ -533,7 +533,7 @@ int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *dat
         return abandon(file, status);
     file->size += bytes;
     if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) == 0) {
-        status = fffs_gc_pace(fs, bytes);
+        status = fffs_gc_pace(fs, heavy);
         if (status != FFFS_OK)
             return abandon(file, status);
     }
@@ -562,7 +562,7 @@ int fffs_file_discard(struct fffs *fs, struct fffs_file *file)
 static int shorten_tail(struct fffs *fs, struct fffs_file *file)
 {
     uint32_t segment = fffs_segment_bytes(fs);
-    uint32_t room = fs->user.segment == FFFS_NONE16 ? segment : fs->user.limit - fs->user.next;
+    uint32_t room = fs->user.segment == FFFS_NONE16 ? segment : fffs_point_room(fs, &fs->user);
     uint32_t need = file->fill + fffs_node_bound(fs, file->name_length);
 
     if (need <= room || (file->fill < 512u && need <= segment))

@@ -19,6 +19,9 @@
 /* Internal result of moving: commit what was moved before going on. */
 enum { COMMIT_FIRST = 2 };
 
+/* Pacing stops after about this long in one call of the application: what is left stays owed. */
+enum { PACE_US = 25000 };
+
 /* ---- Costs ---- */
 
 uint32_t fffs_gc_erase_us(const struct fffs *fs, uint32_t bytes)
@@ -62,7 +65,23 @@ static int can_be_victim(const struct fffs *fs, uint32_t segment)
     return entry != 0 && entry < FFFS_SEGMENT_WEIGHT && segment != fs->user.segment && segment != fs->moved.segment;
 }
 
-/* The closed segment with the fewest live bytes, at most `limit` 64ths; 0xFFFF when there is none. */
+static uint32_t live_bytes(const struct fffs *fs, uint32_t segment)
+{
+    uint32_t bytes = fffs_segment_high(fs, segment) - fffs_segment_low(fs, segment);
+
+    return fffs_min(fill_of(fs, segment), 64u) * (bytes / 64u);
+}
+
+/* Bytes that the moves may still take beyond what lives in the victim; none when that may not find room at all. */
+static uint32_t room_beyond(const struct fffs *fs, uint32_t victim)
+{
+    uint32_t room = fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs);
+    uint32_t need = live_bytes(fs, victim) + fffs_segment_bytes(fs) / 32u;
+
+    return room > need ? room - need : 0;
+}
+
+/* The closed segment whose collection gains most, at most `limit` 64ths of it live; 0xFFFF when there is none. */
 static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
 {
     uint32_t best = FFFS_NONE16, best_gain = 0, i;
@@ -82,17 +101,17 @@ static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
     return best;
 }
 
-/* Every n-th victim is the next in ring order whatever it holds: static wear levelling. */
+/* Every n-th victim is the next in ring order whatever it holds, also when it gains nothing: static wear levelling. */
 static uint32_t next_to_level(struct fffs *fs)
 {
     uint32_t every = fs->config->level_every != 0 ? fs->config->level_every : 64u, i;
 
-    if ((fs->flags & FFFS_MOUNT_NO_LEVELLING) != 0 || fs->gc.victims + 1u < every)
+    if ((fs->flags & FFFS_MOUNT_NO_LEVELLING) != 0 || fs->gc.victims + 1u < fffs_min(every, 255u))
         return FFFS_NONE16;
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t segment = (fs->gc.level + i) % fs->shape.segments;
 
-        if (can_be_victim(fs, segment) && fill_of(fs, segment) <= 58u) {
+        if (can_be_victim(fs, segment) && room_beyond(fs, segment) > 0) {
             fs->gc.level = (uint16_t)((segment + 1u) % fs->shape.segments);
             return segment;
         }
@@ -100,14 +119,31 @@ static uint32_t next_to_level(struct fffs *fs)
     return FFFS_NONE16;
 }
 
-static uint32_t fill_limit(enum fffs_gc_mode mode)
+/* Bytes of the victim to move for 16 bytes written: twice its live bytes for each byte that it gains. */
+static uint32_t rate_of(const struct fffs *fs, uint32_t victim)
 {
-    return mode == FFFS_GC_PRESSURE ? 60u : 48u; /* 15/16 and 3/4 */
+    uint32_t live = live_bytes(fs, victim);
+    uint32_t gain = fffs_segment_high(fs, victim) - fffs_segment_low(fs, victim);
+
+    gain = live < gain - gain / 16u ? gain - live : gain / 16u;
+    return 32u * live / gain + 1u;
+}
+
+/* 15/16 of a segment where a write waits, or was refused; 3/4 to collect ahead. */
+static uint32_t fill_limit(const struct fffs *fs, enum fffs_gc_mode mode)
+{
+    return mode == FFFS_GC_PRESSURE || fs->gc.wanted != 0 ? 60u : 48u;
+}
+
+/* The victim to choose next, 0xFFFF none. */
+static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
+{
+    return fs->gc.stuck ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
 }
 
 static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
 {
-    uint32_t victim = least_filled(fs, fill_limit(mode));
+    uint32_t victim = find_victim(fs, mode);
     uint32_t level;
 
     if (victim == FFFS_NONE16)
@@ -120,18 +156,24 @@ static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
         fs->gc.victims++;
     }
     fs->gc.victim = (uint16_t)victim;
+    fs->gc.rate = (uint16_t)rate_of(fs, victim);
     fs->gc.cursor = 0;
     fs->gc.items = 0;
     fs->gc.file.head = 0;
     return 1;
 }
 
+static void drop_victim(struct fffs *fs)
+{
+    fs->gc.victim = FFFS_NONE16;
+    fs->gc.file.head = 0;
+}
+
 /* A victim that can not be emptied is left alone until the next mount. */
 static void give_up_victim(struct fffs *fs)
 {
     fs->config->segment_table[fs->gc.victim] |= FFFS_SEGMENT_WEIGHT;
-    fs->gc.victim = FFFS_NONE16;
-    fs->gc.file.head = 0;
+    drop_victim(fs);
 }
 
 /* ---- Moving one file ---- */
@@ -159,7 +201,7 @@ static uint32_t clip(const struct move *move, const struct fffs_piece *piece, ui
 static int measure_move(struct fffs *fs, struct move *move)
 {
     struct fffs_piece piece;
-    uint32_t skip, segment = fffs_segment_bytes(fs);
+    uint32_t skip, segment = fffs_segment_bytes(fs), along;
 
     move->total = 0;
     for (piece.end = 0; piece.end < move->node.size;) {
@@ -169,9 +211,12 @@ static int measure_move(struct fffs *fs, struct move *move)
             return status;
         move->total += clip(move, &piece, &skip);
     }
-    /* What stays behind is short: it moves along, so that files do not fall to pieces. */
-    move->whole = move->node.size - move->total < segment / 4u &&
-                  move->node.size + fffs_node_bound(fs, move->node.bytes) <= segment;
+    /* What stays behind is short, and there is room: it moves along, so that files do not fall to pieces. Decided once. */
+    along = move->node.size - move->total;
+    if (fs->gc.moved_bytes == 0)
+        fs->gc.whole = along == 0 || (along < segment / 4u && along < room_beyond(fs, fs->gc.victim) &&
+                                      move->node.size + fffs_node_bound(fs, move->node.bytes) <= segment);
+    move->whole = fs->gc.whole;
     if (move->whole)
         move->total = move->node.size;
     return FFFS_OK;
@@ -444,8 +489,7 @@ static int begin_file(struct fffs *fs, struct move *move)
         return status;
     need = move->total + 2u * fffs_node_bound(fs, move->node.bytes) +
            move->node.tables * (uint32_t)(2u * FFFS_TABLE_HEADER + FFFS_FILE_EXTENTS * 2u * FFFS_EXTENT_BYTES);
-    if (gc->items > 0 && (fs->moved.segment == FFFS_NONE16 || fs->moved.limit - fs->moved.next < need ||
-                          gc->items >= fffs_txn_limit(&fs->shape) || fs->moved.items > fffs_txn_limit(&fs->shape))) {
+    if (gc->items > 0 && (fffs_point_room(fs, &fs->moved) < need || gc->items >= fffs_txn_limit(&fs->shape) || fs->moved.items > fffs_txn_limit(&fs->shape))) {
         gc->file.head = 0; /* the cursor still points at it */
         return COMMIT_FIRST;
     }
@@ -647,8 +691,7 @@ static int victim_slice(struct fffs *fs)
     if (!can_be_victim(fs, fs->gc.victim)) {
         if (fs->gc.items > 0)
             return commit_slice(fs);
-        fs->gc.victim = FFFS_NONE16;
-        fs->gc.file.head = 0;
+        drop_victim(fs);
         return FFFS_GC_LOOKED;
     }
     status = move_some(fs);
@@ -658,12 +701,15 @@ static int victim_slice(struct fffs *fs)
         return FFFS_GC_MOVED;
     if (status == COMMIT_FIRST)
         return commit_slice(fs);
-    if (status == FFFS_COLLECT)
-        status = FFFS_ERR_NO_SPACE;
     if (fs->gc.items > 0 && fs->failed == 0 && commit_slice(fs) == FFFS_GC_ROTATED && fs->failed == 0)
         (void)commit_slice(fs);
+    if (status == FFFS_COLLECT || status == FFFS_ERR_NO_SPACE) {
+        drop_victim(fs); /* nothing is wrong with it: another time */
+        fs->gc.stuck = 1;
+        return FFFS_GC_LOOKED;
+    }
     give_up_victim(fs);
-    return status == FFFS_ERR_NO_SPACE ? FFFS_GC_LOOKED : status;
+    return status;
 }
 
 static uint32_t next_dead(const struct fffs *fs)
@@ -681,7 +727,7 @@ static uint32_t next_dead(const struct fffs *fs)
 
 static int erase_slice(struct fffs *fs, uint32_t segment, uint32_t largest)
 {
-    uint32_t from = fffs_segment_erase_next(fs, segment), to = fffs_segment_high(fs, segment);
+    uint32_t from = fffs_segment_erase_next(fs, segment), to;
     int status = FFFS_OK;
 
     if (from == fffs_segment_low(fs, segment))
@@ -693,12 +739,7 @@ static int erase_slice(struct fffs *fs, uint32_t segment, uint32_t largest)
             fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT;
         return status < 0 ? status : FFFS_GC_LOOKED;
     }
-    if (largest != 0) {
-        largest = fffs_align_down(largest, (uint32_t)1 << fs->shape.sector_shift);
-        if (largest == 0)
-            largest = (uint32_t)1 << fs->shape.sector_shift;
-        to = fffs_min(to, fffs_align_up(from + 1u, largest));
-    }
+    to = fffs_segment_piece(fs, segment, from, largest != 0 ? largest : FFFS_NO_ADDRESS);
     status = fffs_segment_erase(fs, segment, from, to);
     return status == FFFS_OK ? FFFS_GC_ERASED : status;
 }
@@ -711,12 +752,17 @@ static int rotation_is_near(const struct fffs *fs)
     return (fs->log.state & FFFS_LOG_SESSION) != 0 && fffs_log_room(fs) < 8u && fs->log.end >= begin + 8u;
 }
 
+static uint32_t free_goal(const struct fffs *fs)
+{
+    return fs->gc.wanted > 2u ? fs->gc.wanted : 2u;
+}
+
 int fffs_gc_has_work(const struct fffs *fs)
 {
     if (fs->failed != 0 || (fs->state & FFFS_STATE_WEIGHED) == 0)
         return 0;
     return fs->gc.victim != FFFS_NONE16 || rotation_is_near(fs) || next_dead(fs) != FFFS_NONE16 ||
-           (fffs_segments_free(fs) < 2u && least_filled(fs, fill_limit(FFFS_GC_BACKGROUND)) != FFFS_NONE16);
+           (fffs_segments_free(fs) < free_goal(fs) && find_victim(fs, FFFS_GC_BACKGROUND) != FFFS_NONE16);
 }
 
 int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_erase)
@@ -728,31 +774,39 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
         return status;
     if (fs->failed != 0)
         return fs->failed;
-    if (mode == FFFS_GC_BACKGROUND && rotation_is_near(fs)) {
+    if (rotation_is_near(fs)) {
         status = fffs_log_reserve(fs, fffs_log_room(fs) + 1u);
         return status == FFFS_OK ? FFFS_GC_ROTATED : status;
     }
+    dead = next_dead(fs);
     if (fs->gc.victim != FFFS_NONE16) {
+        /* The segment that the moves go on in is erased in a slice of its own. */
+        if (fs->erased == 0 && dead != FFFS_NONE16 && fffs_point_room(fs, &fs->moved) < 2u * fs->config->scratch_bytes)
+            return erase_slice(fs, dead, largest_erase);
         status = fffs_log_begin_change(fs);
         return status == FFFS_OK ? victim_slice(fs) : status;
     }
-    dead = next_dead(fs);
     if (dead != FFFS_NONE16 && mode == FFFS_GC_BACKGROUND)
         return erase_slice(fs, dead, largest_erase);
-    if (fffs_segments_free(fs) >= 2u || !choose_victim(fs, mode))
+    if (fffs_segments_free(fs) >= free_goal(fs) || !choose_victim(fs, mode)) {
+        fs->gc.wanted = 0;
         return FFFS_GC_IDLE;
+    }
     return FFFS_GC_LOOKED;
 }
 
-int fffs_gc_make_room(struct fffs *fs)
+int fffs_gc_make_room(struct fffs *fs, uint32_t segments)
 {
     uint32_t turns = 0, most = 64u * (fs->shape.segments + 8u) * (fffs_segment_bytes(fs) / 64u + 16u);
 
-    if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0)
-        return fffs_gc_has_work(fs) || least_filled(fs, fill_limit(FFFS_GC_PRESSURE)) != FFFS_NONE16
-                   ? FFFS_ERR_COLLECT_FIRST
-                   : FFFS_ERR_NO_SPACE;
-    while (fffs_segments_free(fs) < 2u) {
+    if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0) {
+        /* What is promised here is what background slices then do: until that many are free, under the same limit. */
+        if (fs->gc.victim == FFFS_NONE16 && find_victim(fs, FFFS_GC_PRESSURE) == FFFS_NONE16)
+            return FFFS_ERR_NO_SPACE;
+        fs->gc.wanted = (uint16_t)segments;
+        return FFFS_ERR_COLLECT_FIRST;
+    }
+    while (fffs_segments_free(fs) < segments) {
         int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
 
         if (status < 0)
@@ -763,39 +817,64 @@ int fffs_gc_make_room(struct fffs *fs)
     return FFFS_OK;
 }
 
-/* Microseconds of copying owed for each KiB written: 2.0 times what the victim costs for each KiB that it gains. */
-static uint32_t owed_us(const struct fffs *fs, uint32_t victim)
-{
-    uint32_t bytes = fffs_segment_high(fs, victim) - fffs_segment_low(fs, victim);
-    uint32_t live = fffs_min(fill_of(fs, victim), 60u) * (bytes / 64u);
-    uint32_t scratch = fs->config->scratch_bytes;
-    uint32_t cost = (live / scratch + 1u) * fffs_gc_copy_us(fs, scratch);
+/* ---- Pacing ---- */
 
-    return 2u * cost / ((bytes - live) / 1024u + 1u);
+uint32_t fffs_gc_heavy(const struct fffs *fs)
+{
+    return fs->erases + fs->log.serial + fs->gc.erase_next;
 }
 
-int fffs_gc_pace(struct fffs *fs, uint32_t bytes)
+/* What a slice did, in bytes copied; programs of few bytes and commits count for more than they carry. */
+static uint32_t slice_bytes(const struct fffs *fs, const struct fffs_point *before, int action)
 {
-    uint32_t slice = fffs_gc_copy_us(fs, fs->config->scratch_bytes), owed, victim = fs->gc.victim;
+    uint32_t bytes = fs->moved.segment == before->segment ? fs->moved.next - before->next : fs->config->scratch_bytes;
 
-    if (fffs_segments_free(fs) >= 2u && victim == FFFS_NONE16) {
-        fs->gc.work_us = 0;
+    return action == FFFS_GC_LOOKED ? 0 : bytes < 128u ? 128u : bytes;
+}
+
+/* The dead segment to erase now because an append point will soon need it; 0xFFFF none. An erase takes as long as a call
+ * may: it is not left to the call that also has to program. */
+static uint32_t erase_ahead(const struct fffs *fs)
+{
+    uint32_t segment = fffs_segment_bytes(fs);
+    int moves = fs->gc.victim != FFFS_NONE16 || fffs_segments_free(fs) < 2u;
+
+    if (fs->erased > 0 || (fffs_point_room(fs, &fs->user) > segment / 8u &&
+                           (!moves || fffs_point_room(fs, &fs->moved) > segment / 8u)))
+        return FFFS_NONE16;
+    return next_dead(fs);
+}
+
+int fffs_gc_pace(struct fffs *fs, uint32_t heavy)
+{
+    uint32_t bytes = fs->gc.written, victim = fs->gc.victim, spent = 0, ahead;
+
+    fs->gc.written = 0;
+    ahead = fffs_gc_heavy(fs) == heavy ? erase_ahead(fs) : FFFS_NONE16;
+    if (ahead != FFFS_NONE16 && erase_slice(fs, ahead, 0) < 0 && fs->failed != 0)
+        return fs->failed;
+    if (fffs_segments_free(fs) >= 2u && victim == FFFS_NONE16 && !rotation_is_near(fs)) {
+        fs->gc.owed = 0;
         return FFFS_OK;
     }
-    if (victim == FFFS_NONE16)
-        victim = least_filled(fs, fill_limit(FFFS_GC_PRESSURE));
-    if (victim == FFFS_NONE16)
-        return FFFS_OK;
-    owed = owed_us(fs, victim);
-    fs->gc.work_us += bytes >= 1024u ? bytes / 1024u * owed : bytes * (owed / 64u + 1u) / 16u;
-    while (fs->gc.work_us >= slice) {
+    if (victim == FFFS_NONE16 && fffs_segments_free(fs) < 2u)
+        victim = find_victim(fs, FFFS_GC_PRESSURE);
+    if (victim != FFFS_NONE16) {
+        uint32_t rate = fs->gc.victim != FFFS_NONE16 ? fs->gc.rate : rate_of(fs, victim);
+
+        fs->gc.owed += (fffs_min(bytes, fffs_segment_bytes(fs)) / 16u + 1u) * rate;
+    }
+    while (fffs_gc_heavy(fs) == heavy && spent < PACE_US && (fs->gc.owed > 0 || rotation_is_near(fs))) {
+        struct fffs_point before = fs->moved;
         int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
 
         if (status < 0)
             return fs->failed != 0 ? status : FFFS_OK; /* the collection that is due later will tell */
         if (status == FFFS_GC_IDLE)
             break;
-        fs->gc.work_us -= slice;
+        bytes = slice_bytes(fs, &before, status);
+        fs->gc.owed -= fffs_min(fs->gc.owed, bytes);
+        spent += fffs_gc_copy_us(fs, bytes);
     }
     return FFFS_OK;
 }

@@ -14,11 +14,14 @@ enum fffs_gc_mode {
 int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_erase);
 /* Whether a background slice would do something. No flash access. */
 int fffs_gc_has_work(const struct fffs *fs);
-/* Collects until the user's append point can open a segment. FFFS_ERR_NO_SPACE when no victim gains anything,
- * FFFS_ERR_COLLECT_FIRST when inline collection is off and would help. */
-int fffs_gc_make_room(struct fffs *fs);
-/* Pacing: after `bytes` were written, does a share of the collection that the next segment will need. */
-int fffs_gc_pace(struct fffs *fs, uint32_t bytes);
+/* Collects until `segments` are free, so that the user's append point can open all but one of them. FFFS_ERR_NO_SPACE
+ * when no victim gains anything, FFFS_ERR_COLLECT_FIRST when inline collection is off and background slices will do it. */
+int fffs_gc_make_room(struct fffs *fs, uint32_t segments);
+/* Pacing: does a share of the collection that the next segment will need, for what was written since the last time. A call
+ * that erased already (`heavy`: fffs_gc_heavy() when it began) leaves its share to the next one. */
+int fffs_gc_pace(struct fffs *fs, uint32_t heavy);
+/* Counts the operations that erase. */
+uint32_t fffs_gc_heavy(const struct fffs *fs);
 /* The declared or assumed cost of a slice's parts in microseconds. */
 uint32_t fffs_gc_erase_us(const struct fffs *fs, uint32_t bytes);
 uint32_t fffs_gc_copy_us(const struct fffs *fs, uint32_t bytes);

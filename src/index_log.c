@@ -295,23 +295,32 @@ static uint32_t choose_spare(const struct fffs *fs)
     return FFFS_UNIT_NONE;
 }
 
+/* Records on their way into a new unit: they go out a staging buffer at a time. */
 struct copier {
     uint32_t unit, at, crc;
+    uint32_t staged;            /* records in the staging buffer, to be programmed from stride `at` */
     int status;
 };
 
-static void copy_out(struct fffs *fs, struct copier *to, const struct fffs_record *records, uint32_t count)
+static void copy_staged(struct fffs *fs, struct copier *to)
 {
-    uint32_t stride_bytes = (uint32_t)1 << fs->shape.stride_shift, done = 0;
+    uint32_t bytes = to->staged << fs->shape.stride_shift;
 
-    while (done < count && to->status == FFFS_OK) {
-        uint32_t part = fffs_min(count - done, fffs_log_txn_room(fs));
-
-        to->status = program_records(fs, to->unit, to->at, records + done, part);
-        to->crc = fffs_crc32(to->crc, staging(fs), part * stride_bytes);
-        to->at += part;
-        done += part;
+    if (to->status == FFFS_OK && bytes > 0) {
+        to->crc = fffs_crc32(to->crc, staging(fs), bytes);
+        to->status = fffs_io_program(fs, fffs_stride_address(&fs->shape, to->unit, to->at), staging(fs), bytes);
+        to->at += to->staged;
     }
+    to->staged = 0;
+}
+
+static void copy_out(struct fffs *fs, struct copier *to, const struct fffs_record *record)
+{
+    uint32_t stride_bytes = (uint32_t)1 << fs->shape.stride_shift;
+
+    fffs_record_encode(record, staging(fs) + to->staged * stride_bytes, stride_bytes);
+    if (++to->staged == fffs_log_txn_room(fs))
+        copy_staged(fs, to);
 }
 
 /* Records of one chain link on their way to a successor. */
@@ -383,7 +392,7 @@ static int copy_link(struct fffs *fs, struct copier *to, uint32_t link)
 {
     struct gathered some;
     struct fffs_scan scan;
-    uint32_t i, kept;
+    uint32_t i;
     int status;
 
     fffs_scan_begin(fs, &scan, link, link + 1u, 1);
@@ -393,11 +402,11 @@ static int copy_link(struct fffs *fs, struct copier *to, uint32_t link)
             status = strike_older(fs, &some, &scan);
         if (status != FFFS_OK)
             return status;
-        for (i = 0, kept = 0; i < some.count; i++)
+        for (i = 0; i < some.count; i++)
             if ((some.keep >> i & 1u) != 0)
-                some.records[kept++] = some.records[i];
-        copy_out(fs, to, some.records, kept);
+                copy_out(fs, to, &some.records[i]);
     } while (some.count == FFFS_BATCH && to->status == FFFS_OK);
+    copy_staged(fs, to);
     return to->status;
 }
 
@@ -531,6 +540,7 @@ static int write_unit(struct fffs *fs, const struct succession *plan, uint32_t u
     to.unit = unit;
     to.at = fffs_header_strides(&fs->shape);
     to.crc = 0;
+    to.staged = 0;
     to.status = FFFS_OK;
     if (plan->source < fs->log.chain_length)
         status = copy_link(fs, &to, plan->source);

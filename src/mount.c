@@ -630,7 +630,10 @@ static void take_hint(struct fffs *fs, const struct fffs_record *record)
                (payload & 0xFFFFu) >= fs->shape.first_sector && (payload & 0xFFFFu) < fs->shape.sectors) {
         point->segment = (uint16_t)fffs_segment_of(fs, address);
         point->next = address;
-        point->limit = fffs_segment_high(fs, point->segment);
+        point->limit = fffs_segment_low(fs, point->segment); /* erased is the piece that it stands in or behind */
+        do
+            point->limit = fffs_segment_piece(fs, point->segment, point->limit, FFFS_NO_ADDRESS);
+        while (point->limit < address);
         point->items = 0;
     }
 }

@@ -53,17 +53,36 @@ int fffs_segment_is_dead(const struct fffs *fs, uint32_t segment)
     return fs->config->segment_table[segment] == 0 && !is_open(fs, segment);
 }
 
+/* The first and the last segment may be shorter than the others. */
+static uint32_t size_of(const struct fffs *fs, uint32_t segment)
+{
+    return fffs_segment_high(fs, segment) - fffs_segment_low(fs, segment);
+}
+
+static int is_free(const struct fffs *fs, uint32_t segment)
+{
+    uint16_t entry = fs->config->segment_table[segment];
+
+    return (entry == 0 || entry == FFFS_SEGMENT_ERASED) && !is_open(fs, segment);
+}
+
 uint32_t fffs_segments_free(const struct fffs *fs)
 {
-    uint32_t i, count = 0;
+    uint32_t i, count = 0, full = fffs_segment_bytes(fs);
 
-    for (i = 0; i < fs->shape.segments; i++) {
-        uint16_t entry = fs->config->segment_table[i];
-
-        if ((entry == 0 || entry == FFFS_SEGMENT_ERASED) && !is_open(fs, i))
-            count++;
-    }
+    for (i = 0; i < fs->shape.segments; i++)
+        count += (uint32_t)(is_free(fs, i) && size_of(fs, i) == full);
     return count;
+}
+
+uint32_t fffs_segments_room(const struct fffs *fs)
+{
+    uint32_t i, bytes = 0;
+
+    for (i = 0; i < fs->shape.segments; i++)
+        if (is_free(fs, i))
+            bytes += size_of(fs, i);
+    return bytes;
 }
 
 /* ---- Budget ---- */
@@ -117,8 +136,10 @@ static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add
 
     if (add)
         fs->used += bytes;
-    else
+    else {
         fs->used -= bytes;
+        fs->gc.stuck = 0;
+    }
     address = address < first ? first : address;
     while (address < end) {
         uint32_t segment = fffs_segment_of(fs, address);
@@ -228,6 +249,7 @@ void fffs_segments_settle_pending(struct fffs *fs)
         return;
     for (i = 0; i < fs->shape.segments; i++)
         fs->config->segment_table[i] &= (uint16_t)~FFFS_SEGMENT_PENDING;
+    fs->gc.stuck = 0;
     for (at = fs->files; at != NULL; at = at->next) {
         if ((at->state & FFFS_FILE_WRITER) == 0)
             continue;
@@ -271,17 +293,34 @@ uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment)
     return next > low && next < fffs_segment_high(fs, segment) ? next : low;
 }
 
+uint32_t fffs_segment_piece(const struct fffs *fs, uint32_t segment, uint32_t from, uint32_t largest)
+{
+    const struct fffs_flash *flash = fs->config->flash;
+    uint32_t shift = (uint32_t)fs->shape.phase << fs->shape.sector_shift, i;
+    uint32_t piece = (uint32_t)1 << fs->shape.sector_shift, high = fffs_segment_high(fs, segment);
+
+    for (i = 0; i < FFFS_FLASH_ERASE_SIZES; i++) {
+        uint32_t bytes = flash->erase_bytes[i];
+
+        if (bytes > piece && bytes <= fffs_segment_bytes(fs) && bytes <= largest &&
+            ((from + shift) & (bytes - 1u)) == 0 && bytes <= high - from)
+            piece = bytes;
+    }
+    return from + piece;
+}
+
 int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_t to)
 {
     uint16_t *entry = &fs->config->segment_table[segment];
     int status = fffs_log_begin_change(fs);
 
-    if (status == FFFS_OK && from == fffs_segment_low(fs, segment))
+    if (status == FFFS_OK && from == fffs_segment_low(fs, segment)) {
         status = fffs_handles_before_erase(fs, from, fffs_segment_high(fs, segment));
+        fs->erases++;
+    }
     if (status != FFFS_OK)
         return status;
     status = fffs_io_erase(fs, from, to - from);
-    fs->erases++;
     fs->gc.erase_next = 0;
     if (status != FFFS_OK) {
         *entry = FFFS_SEGMENT_WEIGHT; /* full and without a live byte: never chosen again in this session (F8) */
@@ -306,8 +345,9 @@ void fffs_point_close(struct fffs_point *point)
     point->items = 0;
 }
 
-/* Makes a dead segment ready: 1 done, 0 it is in use after all, or an error. */
-static int reclaim(struct fffs *fs, uint32_t segment)
+/* Makes the beginning of a dead segment ready, lowers *limit to the end of it: 1 done, 0 it is in use after all, or an error. A
+ * short segment takes several erase calls: the later ones follow as it is filled, so that no call waits for all. */
+static int reclaim(struct fffs *fs, uint32_t segment, uint32_t *limit)
 {
     uint32_t from = fffs_segment_erase_next(fs, segment);
     int status;
@@ -320,44 +360,82 @@ static int reclaim(struct fffs *fs, uint32_t segment)
         if (status != 0)
             return status < 0 ? status : 0;
     }
-    status = fffs_segment_erase(fs, segment, from, fffs_segment_high(fs, segment));
+    /* Mount derives from an append point what is erased behind it: pieces count from the low end only. */
+    if (from == fffs_segment_low(fs, segment))
+        *limit = fffs_segment_piece(fs, segment, from, FFFS_NO_ADDRESS);
+    status = fffs_segment_erase(fs, segment, from, *limit);
+    if (status == FFFS_OK && *limit < fffs_segment_high(fs, segment)) {
+        fs->gc.erase_next = 0;
+        fs->erased++; /* balanced when it is opened */
+    }
     return status == FFFS_OK ? 1 : status;
+}
+
+/* Opens segment number `segment` when the point may have it: 1, 0 not this one, or an error. */
+static int try_open(struct fffs *fs, struct fffs_point *point, uint32_t segment)
+{
+    uint32_t limit = fffs_segment_high(fs, segment);
+    int status = 1;
+
+    if (fffs_segment_is_dead(fs, segment))
+        status = reclaim(fs, segment, &limit);
+    if (status == FFFS_ERR_CORRUPT)
+        fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT; /* a node is unreadable: no proof that it is dead */
+    if (status != 1)
+        return status;
+    fs->config->segment_table[segment] = 0;
+    fs->erased--;
+    point->segment = (uint16_t)segment;
+    point->next = fffs_segment_low(fs, segment);
+    point->limit = limit;
+    point->items = 0;
+    fs->ring = (uint16_t)(segment + 1u == fs->shape.segments ? 0 : segment + 1u);
+    return 1;
 }
 
 static int open_next(struct fffs *fs, struct fffs_point *point)
 {
     int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
+    int spare = point == &fs->user && fffs_segments_free(fs) < 2u; /* the last one of full size is the collector's */
     uint32_t i;
 
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t segment = fs->ring + i;
-        int status = 1;
+        int status;
 
         segment = segment >= fs->shape.segments ? segment - fs->shape.segments : segment;
-        if (fffs_segment_is_dead(fs, segment))
-            status = reclaim(fs, segment);
-        else if (fs->config->segment_table[segment] != FFFS_SEGMENT_ERASED || is_open(fs, segment))
+        if (!is_free(fs, segment) || (spare && size_of(fs, segment) == fffs_segment_bytes(fs)))
             continue;
-        if (status == FFFS_ERR_CORRUPT)
-            fs->config->segment_table[segment] |= FFFS_SEGMENT_WEIGHT; /* a node is unreadable: no proof that it is dead */
+        status = try_open(fs, point, segment);
+        if (status == 1)
+            return FFFS_OK;
         if (status == FFFS_ERR_IO)
             none = status;
-        if (status == FFFS_ERR_CORRUPT || (status == FFFS_ERR_IO && fs->failed == 0))
-            continue; /* leave that segment, take another */
-        if (status < 0)
-            return status;
-        if (status == 0)
-            continue;
-        fs->config->segment_table[segment] = 0;
-        fs->erased--;
-        point->segment = (uint16_t)segment;
-        point->next = fffs_segment_low(fs, segment);
-        point->limit = fffs_segment_high(fs, segment);
-        point->items = 0;
-        fs->ring = (uint16_t)(segment + 1u == fs->shape.segments ? 0 : segment + 1u);
-        return FFFS_OK;
+        if (status < 0 && status != FFFS_ERR_CORRUPT && (status != FFFS_ERR_IO || fs->failed != 0))
+            return status; /* the others: leave that segment, take another */
     }
     return none;
+}
+
+uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point)
+{
+    return point->segment == FFFS_NONE16 ? 0 : fffs_segment_high(fs, point->segment) - point->next;
+}
+
+/* Erases on in the open segment until `need` bytes are there, or it is used up. */
+static int extend(struct fffs *fs, struct fffs_point *point, uint32_t need)
+{
+    uint32_t high = fffs_segment_high(fs, point->segment);
+
+    while (point->limit < high && point->limit - point->next < need) {
+        uint32_t to = fffs_segment_piece(fs, point->segment, point->limit, FFFS_NO_ADDRESS);
+        int status = fffs_io_erase(fs, point->limit, to - point->limit);
+
+        if (status != FFFS_OK)
+            return status;
+        point->limit = to;
+    }
+    return FFFS_OK;
 }
 
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room)
@@ -368,13 +446,15 @@ int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need,
         status = fffs_log_begin_change(fs);
     if (status != FFFS_OK)
         return status;
+    if (point->segment != FFFS_NONE16 && point->items <= fffs_txn_limit(&fs->shape))
+        status = extend(fs, point, need);
     if (point->segment != FFFS_NONE16 &&
-        (point->limit - point->next < need || point->items > fffs_txn_limit(&fs->shape)))
+        (status != FFFS_OK || point->limit - point->next < need || point->items > fffs_txn_limit(&fs->shape)))
         fffs_point_close(point);
     if (point->segment == FFFS_NONE16) {
-        if (point == &fs->user && fffs_segments_free(fs) < 2u)
-            return FFFS_COLLECT;
         status = open_next(fs, point);
+        if (status == FFFS_OK)
+            status = extend(fs, point, need);
         if (status != FFFS_OK)
             return status;
     }
@@ -384,9 +464,11 @@ int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need,
 
 void fffs_point_advance(struct fffs *fs, struct fffs_point *point, uint32_t bytes)
 {
-    if (point == &fs->user)
+    if (point == &fs->user) {
         fs->config->segment_table[point->segment] |= FFFS_SEGMENT_PENDING;
+        fs->gc.written += bytes;
+    }
     point->next += bytes;
-    if (point->next >= point->limit)
+    if (point->next >= fffs_segment_high(fs, point->segment))
         fffs_point_close(point);
 }

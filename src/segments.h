@@ -22,8 +22,11 @@ uint32_t fffs_segment_bytes(const struct fffs *fs);
 uint32_t fffs_segment_weight(const struct fffs *fs, uint32_t segment);
 /* Neither open nor pending nor bad, and of weight 0: its erase needs no copying. */
 int fffs_segment_is_dead(const struct fffs *fs, uint32_t segment);
-/* Segments that an append point could open: erased and dead ones. */
+/* Segments of full size that an append point could open: erased and dead ones. Short ones are a bonus that no rule
+ * counts on, since the moves of a victim may not fit into one. */
 uint32_t fffs_segments_free(const struct fffs *fs);
+/* Bytes of all segments that an append point could open. */
+uint32_t fffs_segments_room(const struct fffs *fs);
 
 /* The budget: bytes that live files and open writers may take in all. */
 uint32_t fffs_capacity(const struct fffs *fs);
@@ -42,6 +45,8 @@ int fffs_segment_in_use(struct fffs *fs, uint32_t segment);
 /* Erases addresses from .. to - 1 of a dead segment: from is its low end, or where a piecewise erase stands. When `to` is
  * its end it then counts as erased. */
 int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_t to);
+/* The end of the piece to erase at `from` of the segment: the largest cheap erase of at most `largest` bytes. */
+uint32_t fffs_segment_piece(const struct fffs *fs, uint32_t segment, uint32_t from, uint32_t largest);
 /* Where a piecewise erase of the segment goes on, else its low end. */
 uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
 
@@ -49,6 +54,8 @@ uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
  * FFFS_COLLECT, or an error. Opens (and erases) the next segment in ring order when the open one is used up. The user's
  * point leaves one free segment to the collector. */
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room);
+/* Bytes left in the open segment, those that are still to be erased included; 0 when none is open. */
+uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point);
 /* Closes the open segment early. */
 void fffs_point_close(struct fffs_point *point);
 /* Takes `bytes` bytes at the point, which were just programmed. */

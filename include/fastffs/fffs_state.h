@@ -92,12 +92,17 @@ struct fffs_gc {
     uint32_t split;             /* of them to target[0] */
     uint32_t target[2];         /* where they went */
     uint32_t erase_next;        /* where a segment erased piece by piece goes on, 0 none */
-    uint32_t work_us;           /* pacing: collection owed to what was written, in microseconds */
+    uint32_t written;           /* pacing: bytes programmed for the user and not yet charged */
+    uint32_t owed;              /* pacing: bytes of victims to move for what was written */
     uint16_t victim;            /* segment, 0xFFFF none */
+    uint16_t wanted;            /* free segments that a refused write waits for, 0 none */
+    uint16_t rate;              /* pacing: bytes of the victim to move for 16 bytes written */
     uint16_t items;             /* files moved since the last commit */
     uint16_t level;             /* levelling cursor: a segment */
     struct fffs_record file;    /* in work; head 0 none */
     uint8_t victims;            /* since the last levelling */
+    uint8_t whole;              /* all of the file in work moves */
+    uint8_t stuck;              /* a victim found no room to move to, and nothing was freed since */
 };
 
 struct fffs {
