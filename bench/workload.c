@@ -428,15 +428,16 @@ static int baseline_tiny(struct bench *bench)
 
 static int baseline_medium(struct bench *bench)
 {
+    uint32_t size = bench->medium_bytes != 0 ? bench->medium_bytes : MEDIUM_BYTES;
     section(bench, BENCH_S_WRITE_MEDIUM);
-    if (baseline_write(bench, TINY_FILES, MEDIUM_FILES, MEDIUM_BYTES) < 0)
+    if (baseline_write(bench, TINY_FILES, MEDIUM_FILES, size) < 0)
         return -1;
     section(bench, BENCH_S_READ_MEDIUM);
     for (uint32_t i = 0; i < MEDIUM_FILES; i++)
         if (baseline_read(bench, TINY_FILES + (i * 5u + 1u) % MEDIUM_FILES) < 0)
             return -1;
     name_of_slot(bench, TINY_FILES);
-    return seek_file(bench, bench->slots[TINY_FILES].version, MEDIUM_BYTES);
+    return seek_file(bench, bench->slots[TINY_FILES].version, size);
 }
 
 static int baseline_exists(struct bench *bench)

@@ -56,6 +56,7 @@ struct bench {
     uint32_t slot_count;
     uint8_t *buffer;               /* BENCH_CHUNK bytes */
     int background;                /* nonzero: background steps after each change, until idle */
+    uint32_t medium_bytes;         /* baseline: size of a medium file; 0: 51200, as published results have it */
 
     /* Results beside the times. */
     struct bench_failure failure;

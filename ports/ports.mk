@@ -1,0 +1,2 @@
+# Ports: each has a fragment of its own.
+include $(sort $(wildcard ports/*/*.mk))

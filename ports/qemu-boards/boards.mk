@@ -1,0 +1,37 @@
+# Emulated boards: the core, the driver and the same programs for each processor, run in QEMU. Needs (Debian):
+#   qemu-system-arm gcc-arm-none-eabi picolibc-arm-none-eabi python3
+BOARDS_DIR = $(BUILD)/boards
+BOARDS_PORT = ports/qemu-boards
+BOARDS_COMMON = $(FFFS_SRC) bench/workload.c bench/adapters/adapter_fastffs.c \
+  $(addprefix $(BOARDS_PORT)/,main.c volume.c text.c baseline.c)
+BOARDS_SPINOR = $(addprefix $(BOARDS_PORT)/,board_spinor.c spinor.c cut_bus.c semihosting.c)
+BOARDS_HEADERS = $(wildcard include/fastffs/*.h src/*.h bench/*.h bench/adapters/*.h $(BOARDS_PORT)/*.h $(BOARDS_PORT)/*.ld) \
+  $(BOARDS_PORT)/boards.mk
+BOARDS_CFLAGS = $(WARN) -Werror -Os -ffunction-sections -fdata-sections -Wl,--gc-sections -nostartfiles -Iinclude -I.
+
+ARM_CC = arm-none-eabi-gcc
+
+# $(call board,name,compiler and options,sources beside the common ones)
+define board
+$(BOARDS_DIR)/$(1).elf: $(BOARDS_COMMON) $(3) $(BOARDS_HEADERS)
+	@mkdir -p $$(@D)
+	$(2) $(BOARDS_CFLAGS) $(BOARDS_COMMON) $(3) -o $$@
+endef
+
+$(eval $(call board,cortex-m4,$(ARM_CC) --specs=picolibc.specs -mcpu=cortex-m4 -mthumb -T $(BOARDS_PORT)/ast1030.ld,\
+  $(BOARDS_PORT)/board_ast1030.c $(BOARDS_SPINOR)))
+
+$(BOARDS_DIR)/host: $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) $(BOARDS_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) -o $@
+
+BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf host) $(BUILD)/fastffs
+
+.PHONY: boards boards-quick boards-build
+boards-build: $(BOARDS_BUILT)
+
+boards: boards-build ## all runs on emulated boards (QEMU): scenarios, workload, power cuts, instruction counts
+	@python3 $(BOARDS_PORT)/run_boards.py $(BUILD)
+
+boards-quick: boards-build ## the same with fewer power cuts, as CI runs it
+	@python3 $(BOARDS_PORT)/run_boards.py $(BUILD) --quick

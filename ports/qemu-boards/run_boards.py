@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Runs the board programs in QEMU and judges them: run_boards.py BUILD [--quick] [--only TEXT] [--keep].
+
+A run passes when the program ends well, the emulator's log has nothing but known lines (above all no program of a 0 bit
+to 1), the image tool finds no error in the image, every file read out of it is what the program says it wrote, and the
+same program on the host, on the emulated flash of this repository, made the same image byte by byte.
+Prints "ok NAME" or "not ok NAME" for each case and "N passed, N failed" at the end.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CUT = 3  # exit status of a program that the power-cut bus ended
+
+
+class Failed(Exception):
+    """A case does not hold."""
+
+
+def expect(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+class Chip:
+    """A flash chip that QEMU models. `known` are log lines in which the model is stricter or looser than the part."""
+    def __init__(self, name, size, known=()):
+        self.name, self.size, self.known = name, size, known
+
+
+# The parts have the 32 KiB erase of the data sheet, the model does it and logs that it should not.
+WINBOND_32K = ('M25P80: 32768 erase size not supported by device',)
+CHIPS = {chip.name: chip for chip in (
+    Chip('w25q64', 8 << 20, WINBOND_32K), Chip('w25q80bl', 1 << 20, WINBOND_32K),
+    Chip('w25q256', 32 << 20, WINBOND_32K), Chip('mt25ql512ab', 64 << 20))}
+
+
+class Board:
+    """How a board is started. `known`: lines that the board's own reset logs."""
+    def __init__(self, name, machine, known=()):
+        self.name, self.machine, self.known = name, machine, known
+
+    def command(self, build, image, chip, words, log):
+        arguments = ''.join(',arg=' + word for word in ['board'] + words)
+        machine = [word.format(chip=chip.name if chip else '', elf=os.path.join(build, self.name + '.elf'),
+                               image=image, arguments=arguments) for word in self.machine]
+        return machine + ['-display', 'none', '-monitor', 'none', '-serial', 'none', '-d', 'guest_errors',
+                          '-trace', 'm25p80_programming_zero_to_one', '-D', log]
+
+
+SEMIHOSTING = ['-semihosting-config', 'enable=on,target=native{arguments}']
+CORTEX_M4 = Board('cortex-m4', ['qemu-system-arm', '-M', 'ast1030-evb,fmc-model={chip}', '-kernel', '{elf}',
+                                '-drive', 'if=mtd,index=0,format=raw,file={image}'] + SEMIHOSTING,
+                  ('Invalid read at addr 0x0, size 4', 'Invalid read at addr 0x4, size 4',
+                   'aspeed_timer_ctrl_pulse_enable: Timer does not support pulse mode'))
+
+
+class Result:
+    def __init__(self, status, output, log):
+        self.status, self.output, self.log = status, output, log
+        self.lines = output.splitlines()
+
+    def first(self, word):
+        """The words behind `word` of the first line that begins with it."""
+        for line in self.lines:
+            if line.startswith(word + ' '):
+                return line.split()[1:]
+        return []
+
+    def expect_done(self):
+        bad = [line for line in self.lines if line.startswith(('#', 'not ok', 'failed', 'fault'))]
+        expect(self.status == 0 and self.lines and self.lines[-1] == 'done',
+               'exit status %d: %s' % (self.status, '; '.join(bad + self.lines[-1:])))
+
+
+class Bench:
+    """One run of everything: where things are, what passed."""
+    def __init__(self, build, options):
+        self.tool = os.path.join(build, 'fastffs')
+        self.build = os.path.join(build, 'boards')
+        self.options = options
+        self.passed = self.failed = 0
+        self.work = tempfile.mkdtemp(prefix='work-', dir=self.build)
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    # ---- Running ----
+
+    def blank_image(self, size, name='image.bin'):
+        with open(self.path(name), 'wb') as file:
+            for _ in range(size >> 16):
+                file.write(b'\xff' * 65536)
+            file.write(b'\xff' * (size & 65535))
+        return self.path(name)
+
+    def boot(self, board, image, chip, words, timeout=240):
+        """Runs a program to its end."""
+        log = image + '.log'
+        command = board.command(self.build, image, chip, words, log)
+        try:
+            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
+                                 cwd=self.work, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired as late:
+            raise Failed('no end after %d s: %s' % (timeout, (late.stdout or b'')[-200:].decode('ascii', 'replace')))
+        return Result(run.returncode, run.stdout.decode('ascii', 'replace'), self.read_log(log))
+
+    @staticmethod
+    def read_log(log):
+        if not os.path.exists(log):
+            return []
+        with open(log, errors='replace') as file:
+            return file.read().splitlines()
+
+    @staticmethod
+    def expect_clean_log(board, chip, log):
+        known = board.known + (chip.known if chip else ())
+        bad = [line for line in log if not line.startswith(known)]
+        expect(not bad, '%d lines in the log of the emulator, the first: %s' % (len(bad), bad[0] if bad else ''))
+
+    def check_image(self, image):
+        check = subprocess.run([self.tool, 'check', image], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        expect(check.returncode == 0, 'the image tool finds: ' + check.stdout.decode('utf-8', 'replace')[:300])
+
+    def compare_files(self, image, files):
+        """`files`: name -> (size, crc). The image holds exactly these."""
+        folder = self.path('extracted')
+        shutil.rmtree(folder, ignore_errors=True)
+        extract = subprocess.run([self.tool, 'extract', '-q', image, folder], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT)
+        expect(extract.returncode == 0, 'extract: ' + extract.stdout.decode('utf-8', 'replace')[:300])
+        found = {}
+        for place, _, names in os.walk(folder):
+            for name in names:
+                with open(os.path.join(place, name), 'rb') as file:
+                    data = file.read()
+                key = os.path.relpath(os.path.join(place, name), folder)
+                found[key] = (len(data), '%08x' % zlib.crc32(data))
+        wrong = sorted(set(found.items()) ^ set(files.items()))
+        expect(not wrong, '%d files differ, for instance %s' % (len(wrong), wrong[:2]))
+
+    def compare_with_host(self, image, words, board_run):
+        """The same program on the host makes the same image and prints the same."""
+        twin = self.path('host.bin')
+        arguments = board_run.first('declares') + [word for word in words if '=' in word or word == 'mapped']
+        run = subprocess.run([os.path.join(self.build, 'host')] + arguments + ['image=' + twin],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
+        output = run.stdout.decode('ascii', 'replace').splitlines()
+        expect(run.returncode == 0, 'the same on the host: ' + '; '.join(output[-3:]))
+        skip = ('chip ', 'declares ')
+        expect([line for line in output if not line.startswith(skip)] ==
+               [line for line in board_run.lines if not line.startswith(skip)], 'the host prints something else')
+        with open(image, 'rb') as a, open(twin, 'rb') as b:
+            expect(a.read() == b.read(), 'the image differs from the one that the host makes')
+
+    # ---- Cases ----
+
+    def case(self, name, function, *arguments):
+        if self.options.only and self.options.only not in name:
+            return
+        try:
+            note = function(*arguments)
+            self.passed += 1
+            print('ok %s%s' % (name, '  # ' + note if note else ''), flush=True)
+        except Failed as failure:
+            self.failed += 1
+            print('# %s\nnot ok %s' % (failure, name), flush=True)
+
+    def run_driver(self, board, chip):
+        result = self.boot(board, self.blank_image(chip.size), chip, ['run=driver'])
+        result.expect_done()
+        self.expect_clean_log(board, chip, result.log)
+        return ' '.join(result.first('chip'))
+
+    def run_break_rule(self, board, chip):
+        """The checker itself: a program of 0 to 1 must show up in the log."""
+        result = self.boot(board, self.blank_image(chip.size), chip, ['run=break-rule'])
+        result.expect_done()
+        expect(any('programming zero to one' in line for line in result.log), 'the emulator did not log it')
+
+    def run_program(self, board, chip, words):
+        """A program, its log, and its image by all three judges."""
+        size = chip.size
+        image = self.blank_image(size)
+        result = self.boot(board, image, chip, words)
+        result.expect_done()
+        self.expect_clean_log(board, chip, result.log)
+        files = {line.split()[1]: (int(line.split()[2]), line.split()[3])
+                 for line in result.lines if line.startswith('file ')}
+        expect(files, 'no files listed')
+        self.check_image(image)
+        self.compare_files(image, files)
+        self.compare_with_host(image, words, result)
+        return '%d files compared' % len(files)
+
+    def cortex_m4(self):
+        board = CORTEX_M4
+        self.case('cortex-m4.break-rule', self.run_break_rule, board, CHIPS['w25q64'])
+        for chip in CHIPS.values():
+            self.case('cortex-m4.%s.driver' % chip.name, self.run_driver, board, chip)
+            baseline = ['run=baseline'] + (['medium=40000'] if chip.size <= 1 << 20 else [])
+            self.case('cortex-m4.%s.baseline' % chip.name, self.run_program, board, chip, baseline)
+        self.case('cortex-m4.w25q64.baseline.mapped', self.run_program, board, CHIPS['w25q64'],
+                  ['run=baseline', 'mapped', 'cache=0', 'scratch=256', 'file_buffer=16'])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('build')
+    parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--only', default='')
+    parser.add_argument('--keep', action='store_true')
+    options = parser.parse_args()
+    bench = Bench(os.path.abspath(options.build), options)
+    try:
+        bench.cortex_m4()
+    finally:
+        if options.keep:
+            print('# kept: ' + bench.work)
+        else:
+            shutil.rmtree(bench.work, ignore_errors=True)
+    print('%d passed, %d failed' % (bench.passed, bench.failed))
+    return 0 if bench.failed == 0 and bench.passed > 0 else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())
