@@ -317,6 +317,11 @@ int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_
     if (status == FFFS_OK && from == fffs_segment_low(fs, segment)) {
         status = fffs_handles_before_erase(fs, from, fffs_segment_high(fs, segment));
         fs->erases++;
+        if (segment == fs->gc.victim) { /* it emptied itself: no moved file is current any more */
+            fs->gc.victim = FFFS_NONE16;
+            fs->gc.items = 0;
+            fs->gc.file.head = 0;
+        }
     }
     if (status != FFFS_OK)
         return status;
