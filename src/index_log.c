@@ -32,6 +32,8 @@ void fffs_scan_begin(struct fffs *fs, struct fffs_scan *scan, uint32_t first, ui
     scan->room = (half ? fs->config->scratch_bytes / 2u : fs->config->scratch_bytes) >> fs->shape.stride_shift;
     scan->link = (uint8_t)first;
     scan->end_link = (uint8_t)last;
+    scan->sum = 0;
+    scan->crc = 0;
     enter_unit(fs, scan);
 }
 
@@ -96,6 +98,9 @@ int fffs_scan_next(struct fffs *fs, struct fffs_scan *scan, struct fffs_record *
                 return status;
             continue; /* the marks may begin at once */
         }
+        if (scan->sum && scan->at < scan->copies_end)
+            scan->crc = fffs_crc32(scan->crc, scan->buffer + ((scan->at - scan->first) << fs->shape.stride_shift),
+                                   (uint32_t)1 << fs->shape.stride_shift);
         kind = decode_at(fs, scan, record);
         scan->at++;
         if (kind == FFFS_STRIDE_VALID) {
@@ -386,6 +391,18 @@ static int gather(struct fffs *fs, struct fffs_scan *scan, struct gathered *some
     return status < 0 ? status : FFFS_OK;
 }
 
+/* A liquid unit may be one that a cut erase has touched: what was copied out of it counts only if it is what the CRC was
+ * right for when the unit was accepted. */
+static int check_source(struct fffs *fs, uint32_t copies_crc)
+{
+    uint8_t header[FFFS_HDR_BYTES];
+    int status = fffs_io_read(fs, fffs_unit_address(&fs->shape, fffs_log_newest(fs)), header, sizeof header);
+
+    if (status == FFFS_OK && fffs_header_crc(copies_crc, header) != fs->log.header_crc)
+        status = FFFS_UNIT_CHANGED;
+    return status;
+}
+
 /* Copies the current records of a chain link. Deletes go along unless it is the oldest: then nothing older is left that
  * they could hide. */
 static int copy_link(struct fffs *fs, struct copier *to, uint32_t link)
@@ -396,18 +413,19 @@ static int copy_link(struct fffs *fs, struct copier *to, uint32_t link)
     int status;
 
     fffs_scan_begin(fs, &scan, link, link + 1u, 1);
+    scan.sum = (fs->log.state & FFFS_LOG_LIQUID) != 0 && link + 1u == fs->log.chain_length;
     do {
         status = gather(fs, &scan, &some, link > 0);
         if (status == FFFS_OK && some.count > 0)
             status = strike_older(fs, &some, &scan);
         if (status != FFFS_OK)
-            return status;
+            return status == FFFS_ERR_CORRUPT && scan.sum ? (int)FFFS_UNIT_CHANGED : status;
         for (i = 0; i < some.count; i++)
             if ((some.keep >> i & 1u) != 0)
                 copy_out(fs, to, &some.records[i]);
     } while (some.count == FFFS_BATCH && to->status == FFFS_OK);
     copy_staged(fs, to);
-    return to->status;
+    return to->status == FFFS_OK && scan.sum ? check_source(fs, scan.crc) : to->status;
 }
 
 static void fill_header(const struct fffs *fs, struct fffs_header *header, const struct copier *copies)

@@ -17,6 +17,8 @@ struct fffs_scan {
     uint8_t link;               /* index into the chain */
     uint8_t end_link;
     uint8_t torn;               /* an unreadable stride stands before `at` */
+    uint8_t sum;                /* crc is wanted */
+    uint32_t crc;               /* over the copies of the newest unit passed so far */
 };
 
 /* Prepares a walk over chain links first .. last - 1. It uses the scratch buffer, its first half only when `half`. */
@@ -68,7 +70,10 @@ enum fffs_successor {
     FFFS_SUCCESSOR_REFRESH,     /* replaces the newest unit with its current records */
     FFFS_SUCCESSOR_EMPTY        /* replaces the whole chain with nothing: format over a volume */
 };
-/* Erases a spare and writes a successor there. Starts the session in it when `session`. */
+/* Internal result: the copies of a liquid unit do not read as they did; choose the newest unit anew. */
+enum { FFFS_UNIT_CHANGED = 3 };
+/* Erases a spare and writes a successor there. Starts the session in it when `session`. FFFS_UNIT_CHANGED: only before
+ * the first change of a session. */
 int fffs_log_successor(struct fffs *fs, enum fffs_successor kind, int session);
 /* Writes the first unit of a new volume into unit 0, which is erased. */
 int fffs_log_create(struct fffs *fs);

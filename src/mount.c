@@ -74,6 +74,12 @@ int fffs_discover_newest(const struct fffs_flash *flash, struct fffs_header *hea
     return status;
 }
 
+static void set_shape(struct fffs *fs, const struct fffs_shape *shape)
+{
+    fs->shape = *shape;
+    fs->first_segment = (uint16_t)(((uint32_t)shape->first_sector + shape->phase) >> shape->segment_shift);
+}
+
 /* ---- Units as mount finds them ---- */
 
 enum {
@@ -95,10 +101,17 @@ struct unit {
 
 struct mounting {
     struct unit units[FFFS_UNITS_MAX];
-    struct fffs_header header;  /* of the unit looked at last, then of the newest */
-    uint32_t newest;            /* unit number */
-    int recover;                /* the newest unit needs a successor or a proof */
-    int clean;                  /* stride index of the first append record before a valid clean mark, 0 none */
+    struct fffs_header header;  /* of the unit looked at last */
+    uint32_t erases;            /* as the newest unit's header tells */
+    uint8_t newest;             /* unit number */
+    uint8_t version;            /* that wrote the newest unit */
+    uint8_t recover;            /* the newest unit needs a successor or a proof */
+    uint8_t clean;              /* its log ends with a valid clean mark */
+    uint8_t hints;              /* what hints told is in RAM */
+    uint8_t again;              /* an unfinished transaction was replayed: replay anew without it */
+    uint16_t excluded;          /* units whose copies read differently each time: not accepted */
+    int log_status;             /* what is wrong in the newest unit's log */
+    int damage;                 /* what is wrong with the chain and its records otherwise */
 };
 
 static int read_header(struct fffs *fs, uint32_t unit, struct fffs_header *header)
@@ -115,13 +128,17 @@ static int read_header(struct fffs *fs, uint32_t unit, struct fffs_header *heade
     return FFFS_OK;
 }
 
+/* m->header is the one that discovery read. */
 static int read_headers(struct fffs *fs, struct mounting *m)
 {
-    uint32_t i;
+    uint32_t i, known = m->header.unit;
+    struct fffs_header found = m->header;
 
     for (i = 0; i < fs->shape.units; i++) {
-        int status = read_header(fs, i, &m->header);
+        int status = i == known ? FFFS_OK : read_header(fs, i, &m->header);
 
+        if (i == known)
+            m->header = found;
         memset(&m->units[i], 0, sizeof m->units[i]);
         if (status == FFFS_ERR_IO || status == FFFS_ERR_NEWER_FORMAT)
             return status;
@@ -169,6 +186,12 @@ static void take_mark(struct unit *unit, uint32_t index, enum fffs_stride kind, 
         unit->blank_start = (uint8_t)(index + 1u);
 }
 
+/* Whether a record in mark slot number `index` is the mark that belongs there. */
+static int is_own_mark(const struct fffs_record *record, uint32_t index, uint32_t at)
+{
+    return fffs_is_mark(record, index == FFFS_START_SLOTS ? FFFS_CTL_SESSION : FFFS_CTL_START, at);
+}
+
 static int read_marks(struct fffs *fs, struct unit *unit, uint32_t number, uint32_t first)
 {
     uint32_t room = fs->config->scratch_bytes >> fs->shape.stride_shift, index = 0;
@@ -186,9 +209,8 @@ static int read_marks(struct fffs *fs, struct unit *unit, uint32_t number, uint3
             struct fffs_record mark;
             uint32_t offset = i << fs->shape.stride_shift;
             enum fffs_stride kind = fffs_io_decode(fs, address + offset, bytes + offset, &mark);
-            enum fffs_control type = index == FFFS_START_SLOTS ? FFFS_CTL_SESSION : FFFS_CTL_START;
 
-            take_mark(unit, index, kind, kind == FFFS_STRIDE_VALID && fffs_is_mark(&mark, type, first + index));
+            take_mark(unit, index, kind, kind == FFFS_STRIDE_VALID && is_own_mark(&mark, index, first + index));
         }
     }
     return FFFS_OK;
@@ -315,144 +337,113 @@ static int take_record(const struct fffs *fs, struct reading *r, const struct ff
     return (record->kind & FFFS_KIND_TXN) != 0 && r->begin == 0 ? fffs_corrupt() : FFFS_OK;
 }
 
-/* Walks the log of `unit` to the end of the unit: holes occur. */
-static int read_log(struct fffs *fs, uint32_t unit, struct reading *r, uint32_t first)
+/* One stride of a log. */
+static int take_stride(const struct fffs *fs, struct reading *r, enum fffs_stride kind, const struct fffs_record *record,
+                       uint32_t at)
 {
-    uint32_t at = first, end = fffs_unit_strides(&fs->shape), have = 0, from = first;
-    uint32_t room = fs->config->scratch_bytes >> fs->shape.stride_shift;
-    uint8_t *bytes = (uint8_t *)fs->config->scratch;
-    int status = FFFS_OK;
-
-    for (; at < end && status == FFFS_OK; at++) {
-        struct fffs_record record;
-        enum fffs_stride kind;
-
-        if (at >= from + have) {
-            from = at;
-            have = fffs_min(room, end - at);
-            status = fffs_io_read(fs, fffs_stride_address(&fs->shape, unit, at), bytes, have << fs->shape.stride_shift);
-            if (status != FFFS_OK)
-                return status;
-        }
-        kind = fffs_io_decode(fs, fffs_stride_address(&fs->shape, unit, at),
-                              bytes + ((at - from) << fs->shape.stride_shift), &record);
-        if (kind != FFFS_STRIDE_BLANK)
-            r->last_used = at;
-        if (kind == FFFS_STRIDE_VALID)
-            status = take_record(fs, r, &record, at);
-        else if (r->bad == 0)
-            r->bad = at;
-    }
-    return status;
-}
-
-/* Makes `unit`, whose header is in m->header, the newest, and reads its log. */
-static int load_log(struct fffs *fs, struct mounting *m, uint32_t unit)
-{
-    struct fffs_log *log = &fs->log;
-    struct reading r;
-    uint32_t first = fffs_header_strides(&fs->shape) + m->header.copies + FFFS_MARKS;
-    int status = FFFS_OK;
-
-    memset(&r, 0, sizeof r);
-    r.session = FFFS_NONE16;
-    r.run = first;
-    m->newest = unit;
-    m->clean = 0;
-    log->serial = m->header.serial;
-    log->copies = m->header.copies;
-    log->header_crc = m->header.crc;
-    log->end = log->valid_end = (uint16_t)first;
-    log->last_at = FFFS_NONE16;
-    log->state = FFFS_LOG_FRESH;
-    if ((m->units[unit].flags & UNIT_SESSION) != 0) {
-        r.session = first - 1u;
-        log->state = 0;
-        status = read_log(fs, unit, &r, first);
-    }
-    log->session = (uint16_t)r.session;
-    if (r.last_used != 0)
-        log->end = (uint16_t)(r.last_used + 1u);
-    if (r.last_valid != 0)
-        log->valid_end = (uint16_t)(r.last_valid + 1u);
-    if (r.begin != 0)
-        log->valid_end = (uint16_t)r.begin;
-    /* Hints go out several in one call before the clean mark: without it each of them may read differently next time. So
-     * may a clean mark that a cut touched and behind which the cut of a later session stands. */
-    else if (r.last_valid != 0 && (is_hint(fffs_control_type(&r.last)) ||
-                                   (fffs_control_type(&r.last) == FFFS_CTL_CLEAN && r.last_valid != r.last_used)))
-        log->valid_end = (uint16_t)r.run;
-    if (r.last_valid != 0 && r.last_valid == r.last_used && r.last_valid < log->valid_end) {
-        log->last_at = (uint16_t)r.last_valid;
-        log->last = r.last;
-        if (fffs_control_type(&r.last) == FFFS_CTL_CLEAN) {
-            m->clean = (int)r.run;
-            log->state = FFFS_LOG_CLEAN;
-        }
-    }
-    return status;
-}
-
-/* ---- Choice of the newest unit ---- */
-
-/* Finds the newest solid unit; examines all above it. units: none. */
-static int find_solid(struct fffs *fs, struct mounting *m, uint32_t *solid)
-{
-    for (*solid = next_lower(fs, m, fs->shape.units); *solid < fs->shape.units; *solid = next_lower(fs, m, *solid)) {
-        int status = examine(fs, m, *solid);
-
-        if (status != FFFS_OK || is_solid(&m->units[*solid]))
-            return status;
-    }
+    if (kind != FFFS_STRIDE_BLANK)
+        r->last_used = at;
+    if (kind == FFFS_STRIDE_VALID)
+        return take_record(fs, r, record, at);
+    if (r->bad == 0)
+        r->bad = at;
     return FFFS_OK;
 }
 
-/* The highest liquid unit that counts: written while `solid` was the newest and in the same session. units: none. */
-static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint32_t *liquid)
+/* ---- Hints ---- */
+
+/* The append points and erased segments that stand before a clean mark. */
+static void take_hint(struct fffs *fs, const struct fffs_record *record)
 {
-    uint32_t base = solid < fs->shape.units ? m->units[solid].serial : 0;
+    uint32_t payload = fffs_control_payload(record), i;
+    uint8_t type = fffs_control_type(record);
+    struct fffs_point *point = type == FFFS_CTL_APPEND_USER ? &fs->user : &fs->moved;
+    uint32_t address = ((payload & 0xFFFFu) << fs->shape.sector_shift) + (payload >> 16);
 
-    for (*liquid = next_lower(fs, m, fs->shape.units); *liquid < fs->shape.units && *liquid != solid;
-         *liquid = next_lower(fs, m, *liquid)) {
-        int status;
-
-        if ((m->units[*liquid].flags & UNIT_ACCEPTED) == 0)
-            continue;
-        status = read_header(fs, *liquid, &m->header);
-        if (status == FFFS_ERR_IO)
-            return status;
-        /* Without any solid unit the highest accepted one is complete all the same: its base was taken as a spare by a
-         * mount that read the torn mark of this one as valid. */
-        if (status == FFFS_OK && m->header.serial == m->units[*liquid].serial &&
-            (base == 0 || (m->header.base == base && m->header.base_session == fs->log.session)))
-            return FFFS_OK;
+    if (type == FFFS_CTL_WEAR) {
+        fs->erases = payload;
+    } else if (type == FFFS_CTL_ERASED) {
+        for (i = payload & 0xFFFFu; i < fs->shape.segments && i < (payload & 0xFFFFu) + (payload >> 16); i++) {
+            fs->config->segment_table[i] |= FFFS_SEGMENT_ERASED;
+            fs->erased++;
+        }
+    } else if ((type == FFFS_CTL_APPEND_USER || type == FFFS_CTL_APPEND_GC) &&
+               (payload & 0xFFFFu) >= fs->shape.first_sector && (payload & 0xFFFFu) < fs->shape.sectors &&
+               payload >> 16 < (uint32_t)1 << fs->shape.sector_shift) {
+        point->segment = (uint16_t)fffs_segment_of(fs, address);
+        point->next = address;
+        point->limit = fffs_segment_low(fs, point->segment); /* erased is the piece that it stands in or behind */
+        do
+            point->limit = fffs_segment_piece(fs, point->segment, point->limit, FFFS_NO_ADDRESS);
+        while (point->limit < address);
+        point->items = 0;
     }
-    *liquid = fs->shape.units;
-    return FFFS_OK;
 }
 
-static int choose_newest(struct fffs *fs, struct mounting *m)
+/* Forgets what hints told: no clean mark stands directly behind them. */
+static void drop_hints(struct fffs *fs, struct mounting *m)
 {
-    uint32_t solid, liquid;
-    int status = find_solid(fs, m, &solid);
+    const struct fffs_config *config = fs->config;
 
-    if (status == FFFS_OK && solid < fs->shape.units)
-        status = load_log(fs, m, solid);
-    if (status != FFFS_OK)
-        return status;
-    fs->log.base = solid < fs->shape.units ? fs->log.serial : 0;
-    fs->log.base_session = solid < fs->shape.units ? fs->log.session : (uint16_t)FFFS_NONE16;
-    status = find_liquid(fs, m, solid, &liquid);
-    if (status != FFFS_OK)
-        return status;
-    if (liquid < fs->shape.units)
-        return load_log(fs, m, liquid);
-    if (solid == fs->shape.units)
-        return next_lower(fs, m, fs->shape.units) < fs->shape.units && fs->log.highest > 1u ? fffs_corrupt() : FFFS_ERR_BLANK;
-    return read_header(fs, solid, &m->header);
+    if (!m->hints)
+        return;
+    if (config->segment_table != NULL)
+        memset(config->segment_table, 0,
+               fffs_min(config->segment_table_entries, fs->shape.segments) * sizeof *config->segment_table);
+    fffs_point_close(&fs->user);
+    fffs_point_close(&fs->moved);
+    fs->erased = 0;
+    fs->erases = m->erases;
+    m->hints = 0;
 }
 
-/* ---- The chain ---- */
+/* Takes what a record of the log tells beside the index. */
+static void hear(struct fffs *fs, struct mounting *m, const struct fffs_record *record)
+{
+    uint8_t type = fffs_control_type(record);
+
+    if (!is_hint(type)) {
+        if (type != FFFS_CTL_CLEAN)
+            drop_hints(fs, m);
+    } else if (fs->config->segment_table != NULL && fs->config->segment_table_entries >= fs->shape.segments) {
+        take_hint(fs, record);
+        m->hints = 1;
+    }
+}
+
+/* ---- Replay ---- */
+
+static void apply(struct fffs *fs, struct mounting *m, const struct fffs_record *record)
+{
+    uint8_t type = fffs_control_type(record);
+
+    if (type > FFFS_CTL_BAD && (type & 0x80u) == 0)
+        m->damage = FFFS_ERR_NEWER_FORMAT;
+    else if (fffs_is_put(record) && (record->head < fs->shape.first_sector || record->head >= fs->shape.sectors))
+        m->damage = fffs_corrupt();
+    else
+        fffs_index_apply(fs, record);
+}
+
+/* The first `links` units of the chain. */
+static int replay(struct fffs *fs, struct mounting *m, uint32_t links)
+{
+    struct fffs_scan scan;
+    struct fffs_record record;
+    int status = 0;
+
+    fffs_cache_clear(fs);
+    fs->state &= (uint8_t)~FFFS_STATE_PARTIAL;
+    m->damage = FFFS_OK;
+    if (links == 0)
+        return FFFS_OK;
+    fffs_scan_begin(fs, &scan, 0, links, 0);
+    while (m->damage == FFFS_OK && (status = fffs_scan_next(fs, &scan, &record)) == 1)
+        apply(fs, m, &record);
+    if (status == FFFS_ERR_CORRUPT)
+        m->damage = status;
+    return status == FFFS_ERR_IO ? status : FFFS_OK;
+}
 
 /* Units of the chain of `unit`, newest first, by the links remembered; 0 when it is broken. */
 static uint32_t walk_chain(const struct fffs *fs, const struct mounting *m, uint32_t unit, uint32_t oldest,
@@ -473,17 +464,225 @@ static uint32_t walk_chain(const struct fffs *fs, const struct mounting *m, uint
     }
 }
 
-static int load_chain(struct fffs *fs, struct mounting *m)
+static void load_chain(struct fffs *fs, const struct mounting *m)
 {
     uint8_t chain[FFFS_UNITS_MAX];
     uint32_t length = walk_chain(fs, m, m->newest, m->header.oldest, chain), i;
 
-    if (length == 0)
-        return fffs_corrupt();
     for (i = 0; i < length; i++)
         fs->log.chain[i] = chain[length - 1u - i];
     fs->log.chain_length = (uint8_t)length;
+}
+
+/* ---- A unit as the newest ---- */
+
+/* What the header tells. */
+static void begin_log(struct fffs *fs, struct mounting *m, uint32_t unit)
+{
+    const struct fffs_header *header = &m->header;
+    struct fffs_log *log = &fs->log;
+
+    set_shape(fs, &header->shape);
+    fs->ring = header->ring < fs->shape.segments ? header->ring : 0;
+    fs->gc.level = header->level < fs->shape.segments ? header->level : 0;
+    fs->gc.victims = header->victims;
+    m->erases = header->erases;
+    m->newest = (uint8_t)unit;
+    m->version = header->version;
+    m->hints = 1;
+    drop_hints(fs, m);
+    log->serial = header->serial;
+    log->copies = header->copies;
+    log->header_crc = header->crc;
+    log->last_at = FFFS_NONE16;
+    log->state = FFFS_LOG_FRESH;
+}
+
+/* Where the log ends. */
+static void end_log(struct fffs *fs, struct mounting *m, const struct reading *r, uint32_t first)
+{
+    struct fffs_log *log = &fs->log;
+    uint8_t type = fffs_control_type(&r->last);
+
+    log->session = (uint16_t)r->session;
+    log->end = (uint16_t)(r->last_used != 0 ? r->last_used + 1u : first);
+    log->valid_end = (uint16_t)(r->last_valid != 0 ? r->last_valid + 1u : first);
+    m->again = r->begin != 0;
+    m->clean = 0;
+    if (r->begin != 0)
+        log->valid_end = (uint16_t)r->begin;
+    /* Hints go out several in one call before the clean mark: without it each of them may read differently next time. So
+     * may a clean mark that a cut touched and behind which the cut of a later session stands. */
+    else if (r->last_valid != 0 && (is_hint(type) || (type == FFFS_CTL_CLEAN && r->last_valid != r->last_used)))
+        log->valid_end = (uint16_t)r->run;
+    if (r->last_valid != 0 && r->last_valid == r->last_used && r->last_valid < log->valid_end) {
+        log->last_at = (uint16_t)r->last_valid;
+        log->last = r->last;
+        m->clean = type == FFFS_CTL_CLEAN;
+    }
+    if (m->clean)
+        log->state = FFFS_LOG_CLEAN;
+    else
+        drop_hints(fs, m);
+    fs->stamp = m->header.stamp + log->end; /* each commit takes one stamp and at least one stride */
+}
+
+/* Reads copies, marks and log of the newest unit, each stride once. The log is walked to the end of the unit: holes
+ * occur. Transactions are applied before their commit is seen: see `again`. */
+static int read_unit(struct fffs *fs, struct mounting *m, struct reading *r, uint32_t *copies_crc)
+{
+    struct unit *unit = &m->units[m->newest];
+    uint32_t at = fffs_header_strides(&fs->shape), copies_end = at + fs->log.copies, first = copies_end + FFFS_MARKS;
+    uint32_t end = fffs_unit_strides(&fs->shape), from = at, have = 0;
+    uint8_t *buffer = (uint8_t *)fs->config->scratch, shift = fs->shape.stride_shift;
+
+    *copies_crc = 0;
+    for (; at < end && (at < first || (unit->flags & UNIT_SESSION) != 0) && m->log_status == FFFS_OK; at++) {
+        uint32_t address = fffs_stride_address(&fs->shape, m->newest, at);
+        uint8_t *stride = buffer + ((at - from) << shift);
+        struct fffs_record record;
+        enum fffs_stride kind;
+
+        if (at >= from + have) {
+            int status;
+
+            from = at;
+            have = fffs_min(fs->config->scratch_bytes >> shift, end - at);
+            stride = buffer;
+            status = fffs_io_read(fs, address, buffer, have << shift);
+            if (status != FFFS_OK)
+                return status;
+        }
+        kind = fffs_io_decode(fs, address, stride, &record);
+        if (kind == FFFS_STRIDE_VALID && (at < copies_end || at >= first))
+            apply(fs, m, &record);
+        if (at < copies_end) {
+            *copies_crc = fffs_crc32(*copies_crc, stride, (uint32_t)1 << shift);
+            if (kind != FFFS_STRIDE_VALID)
+                m->damage = fffs_corrupt();
+        } else if (at < first) {
+            take_mark(unit, at - copies_end, kind, kind == FFFS_STRIDE_VALID && is_own_mark(&record, at - copies_end, at));
+        } else {
+            m->log_status = take_stride(fs, r, kind, &record, at);
+            if (kind == FFFS_STRIDE_VALID)
+                hear(fs, m, &record);
+        }
+    }
     return FFFS_OK;
+}
+
+/* Makes a unit the newest: replays its chain and reads it, in one pass. */
+static int open_unit(struct fffs *fs, struct mounting *m, uint32_t number)
+{
+    struct unit *unit = &m->units[number];
+    struct reading r;
+    uint8_t header[FFFS_HDR_BYTES];
+    uint32_t first, crc;
+    int status = fffs_io_read(fs, fffs_unit_address(&fs->shape, number), header, sizeof header);
+
+    unit->flags = UNIT_HEADER | UNIT_EXAMINED;
+    unit->blank_start = 1;
+    m->log_status = FFFS_OK;
+    if (status != FFFS_OK)
+        return status;
+    if (fffs_header_decode(header, &m->header) != FFFS_OK || m->header.serial != unit->serial)
+        return FFFS_OK; /* it reads differently now: not accepted */
+    begin_log(fs, m, number);
+    load_chain(fs, m);
+    status = replay(fs, m, fs->log.chain_length > 0 ? fs->log.chain_length - 1u : 0u);
+    if (status != FFFS_OK)
+        return status;
+    first = fffs_header_strides(&fs->shape) + fs->log.copies + FFFS_MARKS;
+    memset(&r, 0, sizeof r);
+    r.run = first;
+    status = read_unit(fs, m, &r, &crc);
+    if (fffs_header_crc(crc, header) != m->header.crc || (m->excluded >> number & 1u) != 0)
+        unit->flags &= (uint8_t)~UNIT_ACCEPTED;
+    if ((unit->flags & UNIT_SESSION) != 0)
+        fs->log.state = 0;
+    if (r.session == 0)
+        r.session = (unit->flags & UNIT_SESSION) != 0 ? first - 1u : (uint32_t)FFFS_NONE16;
+    end_log(fs, m, &r, first);
+    return status;
+}
+
+/* ---- Choice of the newest unit ---- */
+
+/* Opens the newest solid unit; examines all above it. units: none. */
+static int find_solid(struct fffs *fs, struct mounting *m, uint32_t *solid)
+{
+    for (*solid = next_lower(fs, m, fs->shape.units); *solid < fs->shape.units; *solid = next_lower(fs, m, *solid)) {
+        int status = open_unit(fs, m, *solid);
+
+        if (status != FFFS_OK)
+            return status;
+        if (is_solid(&m->units[*solid]))
+            return m->log_status;
+    }
+    return FFFS_OK;
+}
+
+/* The highest liquid unit that counts: written while `solid` was the newest and in the same session. units: none. */
+static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint32_t *liquid)
+{
+    for (*liquid = next_lower(fs, m, fs->shape.units); *liquid < fs->shape.units && *liquid != solid;
+         *liquid = next_lower(fs, m, *liquid)) {
+        int status;
+
+        if ((m->units[*liquid].flags & UNIT_ACCEPTED) == 0)
+            continue;
+        status = read_header(fs, *liquid, &m->header);
+        if (status == FFFS_ERR_IO)
+            return status;
+        /* Without any solid unit the highest accepted one is complete all the same: its base was taken as a spare by a
+         * mount that read the torn mark of this one as valid. */
+        if (status == FFFS_OK && m->header.serial == m->units[*liquid].serial &&
+            (fs->log.base == 0 || (m->header.base == fs->log.base && m->header.base_session == fs->log.base_session)))
+            return FFFS_OK;
+    }
+    *liquid = fs->shape.units;
+    return FFFS_OK;
+}
+
+/* Opens the liquid unit that counts, if there is one. Its copies are those of the read that its CRC is right for. */
+static int open_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint32_t *liquid)
+{
+    for (;;) {
+        int status = find_liquid(fs, m, solid, liquid);
+
+        if (status != FFFS_OK || *liquid == fs->shape.units)
+            return status;
+        status = open_unit(fs, m, *liquid);
+        if (status != FFFS_OK)
+            return status;
+        if ((m->units[*liquid].flags & UNIT_ACCEPTED) == 0)
+            continue; /* it reads differently now */
+        if (!is_solid(&m->units[*liquid]))
+            fs->log.state |= FFFS_LOG_LIQUID;
+        return m->log_status;
+    }
+}
+
+static int choose_newest(struct fffs *fs, struct mounting *m)
+{
+    uint32_t solid, liquid;
+    int status = find_solid(fs, m, &solid);
+
+    if (status != FFFS_OK)
+        return status;
+    fs->log.base = solid < fs->shape.units ? fs->log.serial : 0;
+    fs->log.base_session = solid < fs->shape.units ? fs->log.session : (uint16_t)FFFS_NONE16;
+    status = open_liquid(fs, m, solid, &liquid);
+    if (status != FFFS_OK || liquid < fs->shape.units)
+        return status;
+    if (solid == fs->shape.units)
+        return next_lower(fs, m, fs->shape.units) < fs->shape.units && fs->log.highest > 1u ? fffs_corrupt() : FFFS_ERR_BLANK;
+    if (m->newest == solid)
+        return FFFS_OK;
+    status = open_unit(fs, m, solid); /* a liquid one was looked at in between */
+    if (status == FFFS_OK && !is_solid(&m->units[solid]))
+        status = fffs_corrupt();
+    return status == FFFS_OK ? m->log_status : status;
 }
 
 /* ---- Recovery ---- */
@@ -577,80 +776,21 @@ static int judge(struct fffs *fs, struct mounting *m, int may_write)
     return m->recover ? mark_spares(fs, m) : FFFS_OK;
 }
 
-int fffs_mount_recover(struct fffs *fs)
+static int recover(struct fffs *fs)
 {
-    int status;
+    int status = fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 0);
 
-    if ((fs->state & FFFS_STATE_RECOVER) == 0)
-        return FFFS_OK;
-    status = fffs_log_successor(fs, FFFS_SUCCESSOR_REFRESH, 0);
     if (status == FFFS_OK)
         fs->state &= (uint8_t)~FFFS_STATE_RECOVER;
     return status;
 }
 
-/* ---- Replay ---- */
-
-static int replay(struct fffs *fs)
+int fffs_mount_recover(struct fffs *fs)
 {
-    struct fffs_scan scan;
-    struct fffs_record record;
-    int status;
+    int status = (fs->state & FFFS_STATE_RECOVER) != 0 ? recover(fs) : FFFS_OK;
 
-    fffs_cache_clear(fs);
-    fffs_scan_begin(fs, &scan, 0, fs->log.chain_length, 0);
-    while ((status = fffs_scan_next(fs, &scan, &record)) == 1) {
-        uint8_t type = fffs_control_type(&record);
-
-        if (type > FFFS_CTL_BAD && (type & 0x80u) == 0)
-            return FFFS_ERR_NEWER_FORMAT;
-        if (fffs_is_put(&record) && (record.head < fs->shape.first_sector || record.head >= fs->shape.sectors))
-            return fffs_corrupt();
-        fffs_index_apply(fs, &record);
-    }
-    return status;
-}
-
-/* The append points and erased segments that stand before a clean mark. */
-static void take_hint(struct fffs *fs, const struct fffs_record *record)
-{
-    uint32_t payload = fffs_control_payload(record), i;
-    uint8_t type = fffs_control_type(record);
-    struct fffs_point *point = type == FFFS_CTL_APPEND_USER ? &fs->user : &fs->moved;
-    uint32_t address = ((payload & 0xFFFFu) << fs->shape.sector_shift) + (payload >> 16);
-
-    if (type == FFFS_CTL_WEAR) {
-        fs->erases = payload;
-    } else if (type == FFFS_CTL_ERASED) {
-        for (i = payload & 0xFFFFu; i < fs->shape.segments && i < (payload & 0xFFFFu) + (payload >> 16); i++) {
-            fs->config->segment_table[i] |= FFFS_SEGMENT_ERASED;
-            fs->erased++;
-        }
-    } else if ((type == FFFS_CTL_APPEND_USER || type == FFFS_CTL_APPEND_GC) &&
-               (payload & 0xFFFFu) >= fs->shape.first_sector && (payload & 0xFFFFu) < fs->shape.sectors) {
-        point->segment = (uint16_t)fffs_segment_of(fs, address);
-        point->next = address;
-        point->limit = fffs_segment_low(fs, point->segment); /* erased is the piece that it stands in or behind */
-        do
-            point->limit = fffs_segment_piece(fs, point->segment, point->limit, FFFS_NO_ADDRESS);
-        while (point->limit < address);
-        point->items = 0;
-    }
-}
-
-static int take_hints(struct fffs *fs, uint32_t first)
-{
-    struct fffs_scan scan;
-    struct fffs_record record;
-    uint32_t link = fs->log.chain_length - 1u;
-    int status;
-
-    if (fs->config->segment_table == NULL)
-        return FFFS_OK;
-    fffs_scan_begin(fs, &scan, link, link + 1u, 0);
-    while ((status = fffs_scan_next(fs, &scan, &record)) == 1)
-        if (scan.at > first)
-            take_hint(fs, &record);
+    if (status == FFFS_UNIT_CHANGED)
+        status = fs->failed = FFFS_ERR_REMOUNT; /* what it showed can not be kept: the next mount chooses again */
     return status;
 }
 
@@ -688,23 +828,6 @@ static void clear_volume(struct fffs *fs, const struct fffs_config *config)
     fffs_point_close(&fs->moved);
 }
 
-static void set_shape(struct fffs *fs, const struct fffs_shape *shape)
-{
-    fs->shape = *shape;
-    fs->first_segment = (uint16_t)(((uint32_t)shape->first_sector + shape->phase) >> shape->segment_shift);
-}
-
-/* What the newest header tells besides the log. */
-static void take_header(struct fffs *fs, const struct fffs_header *header)
-{
-    set_shape(fs, &header->shape);
-    fs->ring = header->ring < fs->shape.segments ? header->ring : 0;
-    fs->gc.level = header->level < fs->shape.segments ? header->level : 0;
-    fs->gc.victims = header->victims;
-    fs->stamp = header->stamp + fs->log.end; /* each commit takes one stamp and at least one stride */
-    fs->erases = header->erases;
-}
-
 static int find_volume(struct fffs *fs, struct mounting *m)
 {
     uint32_t i;
@@ -726,36 +849,47 @@ static int find_volume(struct fffs *fs, struct mounting *m)
     if (status != FFFS_OK)
         return status;
     /* A newer format that this reader may show is not one that it may write. */
-    if (m->header.version > FFFS_FORMAT_VERSION && (fs->flags & FFFS_MOUNT_READ_ONLY) == 0)
+    if (m->version > FFFS_FORMAT_VERSION && (fs->flags & FFFS_MOUNT_READ_ONLY) == 0)
         return FFFS_ERR_NEWER_FORMAT;
-    take_header(fs, &m->header);
     status = check_device(fs, fs->config->flash);
-    return status == FFFS_OK ? load_chain(fs, m) : status;
+    return status == FFFS_OK && fs->log.chain_length == 0 ? fffs_corrupt() : status;
+}
+
+/* Finds and replays the volume, and decides what it needs. */
+static int load(struct fffs *fs, struct mounting *m, int may_write)
+{
+    int status = find_volume(fs, m);
+
+    if (status == FFFS_OK)
+        status = check_memory(fs, fs->config);
+    if (status == FFFS_OK && m->again)
+        status = replay(fs, m, fs->log.chain_length);
+    if (status == FFFS_OK)
+        status = m->damage;
+    if (status == FFFS_OK)
+        status = judge(fs, m, may_write);
+    if (m->recover)
+        drop_hints(fs, m);
+    return status;
 }
 
 int fffs_mount_load(struct fffs *fs, const struct fffs_config *config)
 {
     struct mounting m;
-    int may_write = (config->flags & (FFFS_MOUNT_READ_ONLY | FFFS_MOUNT_DEFER_RECOVERY)) == 0;
-    int status;
+    int may_write = (config->flags & (FFFS_MOUNT_READ_ONLY | FFFS_MOUNT_DEFER_RECOVERY)) == 0, status;
 
-    clear_volume(fs, config);
-    status = find_volume(fs, &m);
-    if (status == FFFS_OK)
-        status = check_memory(fs, config);
-    if (status != FFFS_OK)
-        return status;
-    if (config->segment_table != NULL)
-        memset(config->segment_table, 0, fs->shape.segments * sizeof *config->segment_table);
-    status = replay(fs);
-    if (status == FFFS_OK)
-        status = judge(fs, &m, may_write);
-    if (status == FFFS_OK && m.clean != 0 && !m.recover)
-        status = take_hints(fs, (uint32_t)m.clean);
-    if (status == FFFS_OK && m.recover && (config->flags & FFFS_MOUNT_READ_ONLY) == 0) {
-        fs->state |= FFFS_STATE_RECOVER;
-        if (may_write)
-            status = fffs_mount_recover(fs);
+    memset(&m, 0, sizeof m);
+    for (;;) {
+        clear_volume(fs, config);
+        status = load(fs, &m, may_write);
+        if (status == FFFS_OK && m.recover && (config->flags & FFFS_MOUNT_READ_ONLY) == 0) {
+            fs->state |= FFFS_STATE_RECOVER;
+            if (may_write)
+                status = recover(fs);
+        }
+        if (status != FFFS_UNIT_CHANGED)
+            break;
+        m.excluded |= (uint16_t)((uint32_t)1 << m.newest); /* a bit more each time, so that this ends */
     }
     if (status == FFFS_OK && (config->flags & FFFS_MOUNT_LAZY_WEIGHTS) == 0 && config->segment_table != NULL)
         status = fffs_segments_weigh(fs);
@@ -956,6 +1090,7 @@ static int format_in_place(struct fffs *fs, const struct fffs_config *config, co
     struct mounting m;
     int status;
 
+    memset(&m, 0, sizeof m);
     clear_volume(fs, config);
     status = find_volume(fs, &m);
     if (status != FFFS_OK)

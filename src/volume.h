@@ -25,7 +25,8 @@ enum {
 enum {
     FFFS_LOG_SESSION = 1,       /* this session's mark is written: changes may follow */
     FFFS_LOG_CLEAN = 2,         /* the last record is a valid clean */
-    FFFS_LOG_FRESH = 4          /* no session mark in the newest unit yet: its session slot is the next mark */
+    FFFS_LOG_FRESH = 4,         /* no session mark in the newest unit yet: its session slot is the next mark */
+    FFFS_LOG_LIQUID = 8         /* the newest unit may read differently: its copies count only with their CRC */
 };
 
 #endif
