@@ -167,6 +167,7 @@ static void drop_victim(struct fffs *fs)
 {
     fs->gc.victim = FFFS_NONE16;
     fs->gc.file.head = 0;
+    fffs_segments_settle_pending(fs); /* what was copied of its last file is nothing now */
 }
 
 /* A victim that can not be emptied is left alone until the next mount. */
@@ -649,6 +650,7 @@ static int commit_items(struct fffs *fs)
     else if (fs->failed == 0)
         fs->failed = FFFS_ERR_REMOUNT; /* an open transaction can not be closed: recovery drops it */
     gc->items = 0;
+    fffs_segments_settle_pending(fs);
     return status;
 }
 

@@ -245,11 +245,15 @@ void fffs_segments_settle_pending(struct fffs *fs)
     for (at = fs->files; at != NULL; at = at->next)
         if ((at->state & FFFS_FILE_WRITER) != 0 && at->u.write.tables > 0)
             return; /* its older extents are not in RAM */
-    if (fs->config->segment_table == NULL)
-        return;
+    if (fs->config->segment_table == NULL || fs->gc.items > 0)
+        return; /* nor are those of files that were moved: cleared when they are committed */
     for (i = 0; i < fs->shape.segments; i++)
         fs->config->segment_table[i] &= (uint16_t)~FFFS_SEGMENT_PENDING;
     fs->gc.stuck = 0;
+    if (fs->gc.file.head != 0 && fs->gc.moved_bytes > 0) {
+        mark_pending(fs, fs->gc.target[0], fs->gc.target[0] + fs->gc.split);
+        mark_pending(fs, fs->gc.target[1], fs->gc.target[1] + (fs->gc.moved_bytes - fs->gc.split));
+    }
     for (at = fs->files; at != NULL; at = at->next) {
         if ((at->state & FFFS_FILE_WRITER) == 0)
             continue;
@@ -469,10 +473,9 @@ int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need,
 
 void fffs_point_advance(struct fffs *fs, struct fffs_point *point, uint32_t bytes)
 {
-    if (point == &fs->user) {
-        fs->config->segment_table[point->segment] |= FFFS_SEGMENT_PENDING;
+    fs->config->segment_table[point->segment] |= FFFS_SEGMENT_PENDING;
+    if (point == &fs->user)
         fs->gc.written += bytes;
-    }
     point->next += bytes;
     if (point->next >= fffs_segment_high(fs, point->segment))
         fffs_point_close(point);

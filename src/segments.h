@@ -8,7 +8,7 @@
 enum {
     FFFS_SEGMENT_WEIGHT = 0x3FFF,
     FFFS_SEGMENT_ERASED = 0x4000,   /* known to be erased */
-    FFFS_SEGMENT_PENDING = 0x8000   /* holds bytes of an open writer */
+    FFFS_SEGMENT_PENDING = 0x8000   /* holds bytes that no record leads to yet */
 };
 
 /* Internal result: no segment is free for this append point; collect first. */
@@ -37,7 +37,8 @@ uint32_t fffs_footprint_bytes(const struct fffs *fs, uint32_t bytes);
 int fffs_segments_weigh(struct fffs *fs);
 /* Adds a put record to the weights and the budget, or takes it away. Reads the node of a put-multi. */
 int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add);
-/* After a writer was closed or discarded: segments that no other writer has bytes in are no longer pending. */
+/* After a writer was closed or discarded, or moves were committed: segments that neither another writer nor a file on the
+ * move has bytes in are no longer pending. */
 void fffs_segments_settle_pending(struct fffs *fs);
 
 /* Whether a current record, a pending byte or a pin is in the segment: the exact walk before an erase. 1, 0, or error. */
