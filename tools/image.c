@@ -192,8 +192,7 @@ int image_make(struct image **image, const char *path, const struct image_plan *
     return status;
 }
 
-/* The bytes of a whole file; NULL with the message printed. */
-static uint8_t *read_file(const char *path, uint32_t *count)
+uint8_t *image_read_bytes(const char *path, uint32_t *count)
 {
     struct stat facts;
     uint8_t *bytes = NULL;
@@ -276,7 +275,7 @@ int image_open(struct image **image, const char *path, int model)
 {
     struct memory_flash memory;
     struct fffs_geometry geometry;
-    uint8_t *bytes = read_file(path, &memory.count);
+    uint8_t *bytes = image_read_bytes(path, &memory.count);
     uint32_t volume_bytes;
     int status;
 

@@ -25,6 +25,8 @@ struct image_plan {
     struct fffs_geometry geometry;
 };
 
+/* The bytes of a whole file, to be freed; NULL with the message printed. */
+uint8_t *image_read_bytes(const char *path, uint32_t *count);
 /* Reads a file and finds its volume; the geometry is taken from the image. FFFS_OK, or a status with the message printed
  * (image NULL then). The volume is not mounted. `model` is the time model of the emulated flash. */
 int image_open(struct image **image, const char *path, int model);
