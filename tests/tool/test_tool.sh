@@ -788,6 +788,42 @@ case_salvage_hostile_images() {
     done
 }
 
+# hit IMAGE OFFSET: changes one byte
+hit() { printf '\252' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
+dump_offset() { sed -n "s|^\([0-9a-f]*\) .*$1.*|\1|p" out | tail -1; }
+case_check_names_place_of_damage() {
+    make_tree tree 12 700
+    code 0 "$tool" create whole.bin --size 256K --from tree
+    code 0 "$tool" dump whole.bin
+    # a node, in its slot field: the file is named by what is left of the node
+    cp whole.bin i.bin
+    node=$(dump_offset "'a/file5.txt'")
+    hit i.bin $((0x$node))
+    code 4 "$tool" check i.bin
+    says out "I1: offset 0x[0-9a-f]*, [0-9]* bytes (segment [0-9]*, sector [0-9]*):"
+    says out "the file of slot 0x[0-9a-f]*: a record leads to no valid node"
+    cp whole.bin i.bin
+    hit i.bin $((0x$node + 11 + 4))
+    code 4 "$tool" check i.bin
+    says out "(segment [0-9]*, sector [0-9]*): 'a/file5.txt': a record leads to no valid node"
+    # what counts as erased
+    cp whole.bin i.bin
+    hit i.bin 200001
+    code 4 "$tool" check i.bin
+    says out "I2: offset 0x00030d41, 1 bytes (segment [0-9]*, sector 48): a segment that counts as erased is not blank"
+    # a record, a header, a start mark: the volume does not mount
+    cp whole.bin i.bin
+    code 0 "$tool" dump whole.bin
+    record=$(dump_offset "\* put")
+    hit i.bin $((0x$record + 3))
+    code 4 "$tool" check i.bin
+    says out "offset 0x$record, 8 bytes (index unit 0, stride $((0x$record / 8))): a record is unreadable"
+    code 4 "$tool" check i.bin --json
+    says out "\"offset\": $((0x$record)), \"bytes\": 8, \"unit\": 0, \"stride\": $((0x$record / 8))"
+    code 0 "$tool" salvage i.bin got
+    same_tree tree got
+}
+
 # ---- Running ----
 
 run_case() {
