@@ -592,15 +592,16 @@ static int sum_records(struct fffs *fs, struct sums *sums)
     return status;
 }
 
-/* A weight may be less than the sum by what an erase behind a rounded run took, never by more. A segment that collection
- * gave up was made heavier than any that is full. */
+/* A weight may be less than the sum by what an erase behind a rounded run took, never by more. A segment that weighed
+ * nothing but held bytes of a reader in place was given a weight of 1; one that collection gave up is heavier than any
+ * that is full. */
 static void check_weight(struct check *check, uint32_t segment, uint32_t sum)
 {
     const struct fffs *fs = check->fs;
     uint32_t weight = fffs_segment_weight(fs, segment), full = FFFS_SEGMENT_WEIGHT / 2u;
     uint32_t slack = (full / 8u) + ((128u * fffs_unit_bytes(&fs->shape)) >> weight_shift(fs));
 
-    if (weight > sum && weight < full)
+    if (weight > sum && weight > 1u && weight < full)
         add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs more than its files");
     if (weight + slack < sum)
         add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs less than its files");

@@ -1,7 +1,6 @@
 /* Aspeed AST1030 evaluation board: Cortex-M4, SPI NOR behind the flash memory controller, which also maps it. */
 #include "board.h"
 #include "board_spinor.h"
-#include "semihosting.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
 
@@ -83,8 +82,8 @@ void reset(void)
 /* Every exception. */
 static void fault(void)
 {
-    semihosting_print("fault\n");
-    semihosting_exit(BOARD_FAILED);
+    board_print("fault\n");
+    board_exit(BOARD_FAILED);
 }
 
 struct vectors {

@@ -47,7 +47,6 @@ const struct fffs_flash *board_flash(void)
     memset(&config, 0, sizeof config);
     config.size_bytes = argument_number("size", 1u << 20);
     config.granule_bytes = argument_number("granule", 1);
-    config.sparse = 1;
     for (int i = 0; i < FFFS_FLASH_ERASE_SIZES; i++)
         config.erase_bytes[i] = argument_number(erase[i], 0);
     nor = nor_create(&config);

@@ -15,7 +15,7 @@ static int run_break_rule(void)
 }
 
 static const struct { const char *name; int (*run)(void); } programs[] = {
-    { "driver", run_driver }, { "baseline", run_baseline },  
+    { "driver", run_driver }, { "scenarios", run_scenarios }, { "baseline", run_baseline },  
     { "break-rule", run_break_rule }
 };
 

@@ -12,10 +12,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CUT = 3  # exit status of a program that the power-cut bus ended
+CUT = 3  # exit status (enum board_status) of a program that the power-cut bus ended
 
 
 class Failed(Exception):
@@ -61,9 +62,9 @@ CORTEX_M4 = Board('cortex-m4', ['qemu-system-arm', '-M', 'ast1030-evb,fmc-model=
 
 
 class Result:
-    def __init__(self, status, output, log):
-        self.status, self.output, self.log = status, output, log
-        self.lines = output.splitlines()
+    """How a program ended: exit status, the lines it printed, the log of the emulator."""
+    def __init__(self, status, lines, log):
+        self.status, self.lines, self.log = status, lines, log
 
     def first(self, word):
         """The words behind `word` of the first line that begins with it."""
@@ -100,15 +101,27 @@ class Bench:
         return self.path(name)
 
     def boot(self, board, image, chip, words, timeout=240):
-        """Runs a program to its end."""
+        """Runs a program to its end. QEMU writes the chip's file behind the program's back, so it is the one to be asked
+        to stop: on SIGTERM it first writes all."""
         log = image + '.log'
         command = board.command(self.build, image, chip, words, log)
-        try:
-            run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
-                                 cwd=self.work, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired as late:
-            raise Failed('no end after %d s: %s' % (timeout, (late.stdout or b'')[-200:].decode('ascii', 'replace')))
-        return Result(run.returncode, run.stdout.decode('ascii', 'replace'), self.read_log(log))
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.work,
+                                   stdin=subprocess.DEVNULL)
+        watchdog = threading.Timer(timeout, process.kill)
+        watchdog.start()
+        lines, status = [], None
+        for line in process.stdout:
+            line = line.decode('ascii', 'replace').rstrip('\n')
+            if line.startswith('exit '):
+                status = int(line[5:])
+                process.terminate()
+                break
+            lines.append(line)
+        process.stdout.read()
+        process.wait()
+        watchdog.cancel()
+        expect(status is not None, 'no end within %d s: %s' % (timeout, '; '.join(lines[-3:])))
+        return Result(status, lines, self.read_log(log))
 
     @staticmethod
     def read_log(log):
@@ -152,7 +165,7 @@ class Bench:
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
         output = run.stdout.decode('ascii', 'replace').splitlines()
         expect(run.returncode == 0, 'the same on the host: ' + '; '.join(output[-3:]))
-        skip = ('chip ', 'declares ')
+        skip = ('chip ', 'declares ', 'exit ')
         expect([line for line in output if not line.startswith(skip)] ==
                [line for line in board_run.lines if not line.startswith(skip)], 'the host prints something else')
         with open(image, 'rb') as a, open(twin, 'rb') as b:
@@ -203,8 +216,13 @@ class Bench:
         self.case('cortex-m4.break-rule', self.run_break_rule, board, CHIPS['w25q64'])
         for chip in CHIPS.values():
             self.case('cortex-m4.%s.driver' % chip.name, self.run_driver, board, chip)
+            self.case('cortex-m4.%s.scenarios' % chip.name, self.run_program, board, chip, ['run=scenarios'])
             baseline = ['run=baseline'] + (['medium=40000'] if chip.size <= 1 << 20 else [])
             self.case('cortex-m4.%s.baseline' % chip.name, self.run_program, board, chip, baseline)
+        self.case('cortex-m4.w25q64.scenarios.mapped', self.run_program, board, CHIPS['w25q64'],
+                  ['run=scenarios', 'mapped', 'cache=0', 'scratch=256', 'file_buffer=72'])
+        self.case('cortex-m4.w25q64.scenarios.write_buffer', self.run_program, board, CHIPS['w25q64'],
+                  ['run=scenarios', 'scratch=4096', 'write_buffer=4096'])
         self.case('cortex-m4.w25q64.baseline.mapped', self.run_program, board, CHIPS['w25q64'],
                   ['run=baseline', 'mapped', 'cache=0', 'scratch=256', 'file_buffer=16'])
 

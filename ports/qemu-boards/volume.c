@@ -132,11 +132,12 @@ int volume_erase(uint32_t bytes)
     return 0;
 }
 
-int volume_format(uint32_t sector_count)
+int volume_format(uint32_t sector_count, uint32_t segment_bytes)
 {
     struct fffs_format_options options = volume.adapter.format;
 
     options.geometry.sector_count = sector_count;
+    options.geometry.segment_bytes = segment_bytes;
     return fffs_format(&volume.adapter.fs, &volume.adapter.config, &options);
 }
 

@@ -739,7 +739,9 @@ TEST(mapped_bytes_survive_until_close)
     churn(rig, 6000, 100);
     nor_peek(rig->nor, (uint32_t)((const uint8_t *)data - map_window), now, 2000);
     CHECK_MEM(now, rig_data(1), 2000);
+    rig_check(rig);
     CHECK_OK(fffs_close(rig->fs, handle->file));
+    rig_check(rig);
     rig_destroy(rig);
 }
 
