@@ -19,6 +19,12 @@
 /* Internal result of moving: commit what was moved before going on. */
 enum { COMMIT_FIRST = 2 };
 
+/* What the nodes of files may take that lie in the victim in part only. */
+enum { NODES_BYTES = 192 };
+
+/* Room that must stay beyond a victim that is levelled: it gains nothing, so that its moves must never end in want. */
+enum { LEVEL_ROOM = 512 };
+
 /* Pacing stops after about this long in one call of the application: what is left stays owed. */
 enum { PACE_US = 25000 };
 
@@ -76,7 +82,8 @@ static uint32_t live_bytes(const struct fffs *fs, uint32_t segment)
 static uint32_t room_beyond(const struct fffs *fs, uint32_t victim)
 {
     uint32_t room = fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs);
-    uint32_t need = live_bytes(fs, victim) + fffs_segment_bytes(fs) / 32u;
+    uint32_t need = live_bytes(fs, victim) + fffs_segment_bytes(fs) / 32u +
+                    fffs_min(fffs_segment_bytes(fs) / 8u, NODES_BYTES);
 
     return room > need ? room - need : 0;
 }
@@ -111,7 +118,7 @@ static uint32_t next_to_level(struct fffs *fs)
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t segment = (fs->gc.level + i) % fs->shape.segments;
 
-        if (can_be_victim(fs, segment) && room_beyond(fs, segment) > 0) {
+        if (can_be_victim(fs, segment) && room_beyond(fs, segment) > LEVEL_ROOM + fffs_segment_bytes(fs) / 8u) {
             fs->gc.level = (uint16_t)((segment + 1u) % fs->shape.segments);
             return segment;
         }
@@ -135,10 +142,12 @@ static uint32_t fill_limit(const struct fffs *fs, enum fffs_gc_mode mode)
     return mode == FFFS_GC_PRESSURE || fs->gc.wanted != 0 ? 60u : 48u;
 }
 
-/* The victim to choose next, 0xFFFF none. */
+/* The victim to choose next, 0xFFFF none: one that can not be emptied to the end would use up the spare for nothing. */
 static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
 {
-    return fs->gc.stuck ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+    uint32_t victim = fs->gc.stuck ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+
+    return victim != FFFS_NONE16 && room_beyond(fs, victim) > 0 ? victim : FFFS_NONE16;
 }
 
 static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)

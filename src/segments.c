@@ -96,7 +96,8 @@ uint32_t fffs_capacity(const struct fffs *fs)
     if (data <= spared)
         return 0;
     usable = data - spared;
-    usable -= usable / 16u;
+    /* What collection can not pack: ends of segments where the next node does not fit weigh more in small ones. */
+    usable -= usable / (segment >= 4096u || fs->shape.segments < 8u ? 16u : 8u);
     return usable > segment ? usable - segment : 0;
 }
 
