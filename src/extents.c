@@ -157,114 +157,161 @@ static int check_piece(const struct fffs *fs, const struct fffs_node *node, cons
     return FFFS_OK;
 }
 
-/* Looks for `offset` among `count` extents that begin `from_end` before the node's end. `piece->end` is where the first
- * begins; it is moved along. 1 found, 0 not. */
+/* Makes `piece` the extent number `index` of those in the node; it begins where `piece` ended. 1, or an error. */
+static int inline_entry(struct fffs *fs, const struct fffs_node *node, uint32_t index, struct fffs_piece *piece)
+{
+    uint8_t field[FFFS_EXTENT_BYTES];
+    int status = fffs_node_read(fs, node, fffs_node_extents_from_end(node) - index * (uint32_t)FFFS_EXTENT_BYTES, field,
+                                sizeof field);
+
+    if (status != FFFS_OK)
+        return status;
+    piece->start = piece->end;
+    piece->address = fffs_get32(field + FFFS_EXTENT_ADDRESS);
+    piece->end = fffs_get32(field + FFFS_EXTENT_END);
+    return check_piece(fs, node, piece) == FFFS_OK ? 1 : fffs_corrupt();
+}
+
+/* Looks for `offset` among the extents in the node, of which the first begins at `piece->end`. 1 found, 0 not. */
 static int find_inline(struct fffs *fs, const struct fffs_node *node, uint32_t offset, struct fffs_piece *piece)
 {
-    uint32_t from_end = fffs_node_extents_from_end(node);
-    uint32_t left;
+    uint32_t i;
 
-    for (left = node->extents; left > 0; left--) {
-        uint8_t field[FFFS_EXTENT_BYTES];
-        int status = fffs_node_read(fs, node, from_end, field, sizeof field);
+    for (i = 0; i < node->extents; i++) {
+        int status = inline_entry(fs, node, i, piece);
 
-        if (status != FFFS_OK)
+        if (status < 0 || offset < piece->end)
             return status;
-        from_end -= FFFS_EXTENT_BYTES;
-        piece->start = piece->end;
-        piece->address = fffs_get32(field + FFFS_EXTENT_ADDRESS);
-        piece->end = fffs_get32(field + FFFS_EXTENT_END);
-        if (check_piece(fs, node, piece) != FFFS_OK)
-            return fffs_corrupt();
-        if (offset < piece->end)
-            return 1;
     }
     return 0;
 }
 
-/* A table block's header, with `header` holding FFFS_TABLE_HEADER bytes. */
-static int read_table_header(struct fffs *fs, const struct fffs_node *node, uint32_t index, uint32_t *address,
-                             uint8_t *header)
+/* The address of table block number `index`, 0 the oldest. */
+static int table_address(struct fffs *fs, const struct fffs_node *node, uint32_t index, uint32_t *address)
 {
     uint8_t field[4];
-    uint32_t first = (uint32_t)fs->shape.first_sector << fs->shape.sector_shift;
     int status = fffs_node_read(fs, node, fffs_node_tables_from_end(node) - 4u * (node->tables - 1u - index), field, 4);
 
-    if (status != FFFS_OK)
-        return status;
     *address = fffs_get32(field);
-    if (*address < first)
-        return fffs_corrupt();
-    status = fffs_io_read(fs, *address, header, FFFS_TABLE_HEADER);
+    if (status == FFFS_OK && *address < (uint32_t)fs->shape.first_sector << fs->shape.sector_shift)
+        status = fffs_corrupt();
+    return status;
+}
+
+/* Reads as much of the block as the chunk holds, from its byte `from`. */
+static int fill_chunk(struct fffs *fs, struct fffs_table *table, uint32_t from, uint32_t bytes)
+{
+    table->from = from;
+    table->have = fffs_min(bytes, sizeof table->chunk);
+    return fffs_io_read(fs, table->address + from, table->chunk, table->have);
+}
+
+/* Verifies the CRC of a block whose first chunk is read; longer ones are read on. */
+static int check_table(struct fffs *fs, struct fffs_table *table)
+{
+    uint8_t field[FFFS_TABLE_CRC_BYTES];
+    uint32_t left = table->bytes - FFFS_TABLE_CRC_BYTES, crc = 0;
+    int status = FFFS_OK;
+
+    while (left > 0) {
+        uint32_t part = fffs_min(left, table->have);
+
+        crc = fffs_crc32(crc, table->chunk, part);
+        left -= part;
+        if (left == 0 && table->have - part >= sizeof field)
+            memcpy(field, table->chunk + part, sizeof field);
+        else if (left == 0)
+            status = fffs_io_read(fs, table->address + table->bytes - FFFS_TABLE_CRC_BYTES, field, sizeof field);
+        else
+            status = fill_chunk(fs, table, table->from + part, left);
+        if (status != FFFS_OK)
+            return status;
+    }
+    return crc == fffs_get32(field) ? FFFS_OK : fffs_corrupt();
+}
+
+/* Opens and verifies table block number `index`: one read call when it fits the chunk. */
+static int open_table(struct fffs *fs, const struct fffs_node *node, uint32_t index, struct fffs_table *table)
+{
+    int status = table_address(fs, node, index, &table->address);
+
+    if (status == FFFS_OK && table->address >= fffs_volume_bytes(&fs->shape))
+        status = fffs_corrupt();
+    if (status == FFFS_OK)
+        status = fill_chunk(fs, table, 0, fffs_volume_bytes(&fs->shape) - table->address);
     if (status != FFFS_OK)
         return status;
-    return fffs_get16(header + FFFS_TABLE_COUNT) > 0 && fffs_get16(header + FFFS_TABLE_INDEX) == index ? FFFS_OK
-                                                                                                         : fffs_corrupt();
+    if (table->have < FFFS_TABLE_HEADER)
+        return fffs_corrupt();
+    table->count = fffs_get16(table->chunk + FFFS_TABLE_COUNT);
+    table->start = fffs_get32(table->chunk + FFFS_TABLE_START);
+    table->bytes = FFFS_TABLE_HEADER + FFFS_TABLE_CRC_BYTES + table->count * (uint32_t)FFFS_EXTENT_BYTES;
+    if (table->count == 0 || fffs_get16(table->chunk + FFFS_TABLE_INDEX) != index)
+        return fffs_corrupt();
+    return check_table(fs, table);
+}
+
+/* Makes `piece` the entry number `entry` of an open block; it begins where `piece` ended. */
+static int table_entry(struct fffs *fs, const struct fffs_node *node, struct fffs_table *table, uint32_t entry,
+                       struct fffs_piece *piece)
+{
+    uint32_t at = FFFS_TABLE_HEADER + entry * (uint32_t)FFFS_EXTENT_BYTES;
+    const uint8_t *field;
+
+    if (at < table->from || at + FFFS_EXTENT_BYTES > table->from + table->have) {
+        int status = fill_chunk(fs, table, at, table->bytes - at);
+
+        if (status != FFFS_OK)
+            return status;
+    }
+    field = table->chunk + (at - table->from);
+    piece->start = piece->end;
+    piece->address = fffs_get32(field + FFFS_EXTENT_ADDRESS);
+    piece->end = fffs_get32(field + FFFS_EXTENT_END);
+    return check_piece(fs, node, piece);
 }
 
 int fffs_table_place(struct fffs *fs, const struct fffs_node *node, uint32_t index, uint32_t *address,
                      uint32_t *bytes)
 {
-    uint8_t header[FFFS_TABLE_HEADER];
-    int status = read_table_header(fs, node, index, address, header);
+    struct fffs_table table;
+    int status = open_table(fs, node, index, &table);
 
-    *bytes = FFFS_TABLE_HEADER + FFFS_TABLE_CRC_BYTES +
-             (status == FFFS_OK ? fffs_get16(header + FFFS_TABLE_COUNT) * (uint32_t)FFFS_EXTENT_BYTES : 0u);
+    *address = table.address;
+    *bytes = status == FFFS_OK ? table.bytes : 0;
     return status;
 }
 
-/* Looks for `offset` in the table block at `address`, verifying its CRC. `piece->end` becomes the block's end when it is
- * not there. 1 found, 0 not. */
-static int find_in_table(struct fffs *fs, const struct fffs_node *node, uint32_t address, const uint8_t *header,
-                         uint32_t offset, struct fffs_piece *piece)
-{
-    uint8_t field[FFFS_EXTENT_BYTES];
-    uint32_t crc = fffs_crc32(0, header, FFFS_TABLE_HEADER);
-    uint32_t left = fffs_get16(header + FFFS_TABLE_COUNT), end = fffs_get32(header + FFFS_TABLE_START);
-    int found = 0, status;
-
-    for (address += FFFS_TABLE_HEADER; left > 0; left--, address += FFFS_EXTENT_BYTES) {
-        status = fffs_io_read(fs, address, field, sizeof field);
-        if (status != FFFS_OK)
-            return status;
-        crc = fffs_crc32(crc, field, sizeof field);
-        if (!found) {
-            piece->start = end;
-            piece->address = fffs_get32(field + FFFS_EXTENT_ADDRESS);
-            piece->end = end = fffs_get32(field + FFFS_EXTENT_END);
-            found = offset < piece->end;
-        }
-    }
-    status = fffs_io_read(fs, address, field, FFFS_TABLE_CRC_BYTES);
-    if (status != FFFS_OK)
-        return status;
-    if (crc != fffs_get32(field) || (found && check_piece(fs, node, piece) != FFFS_OK))
-        return fffs_corrupt();
-    return found;
-}
-
-/* The last table block that begins at or before `offset`: binary search over the list in the node. */
+/* The last table block that begins at or before `offset`: binary search over the list in the node. `piece->end` becomes
+ * the block's end when the offset is not there. 1 found, 0 not. */
 static int find_by_tables(struct fffs *fs, const struct fffs_node *node, uint32_t offset, struct fffs_piece *piece)
 {
-    uint8_t header[FFFS_TABLE_HEADER];
-    uint32_t low = 0, high = node->tables, address;
+    struct fffs_table table;
+    uint32_t low = 0, high = node->tables, address, i;
     int status;
 
     while (high - low > 1u) {
         uint32_t middle = low + (high - low) / 2u;
+        uint8_t start[4];
 
-        status = read_table_header(fs, node, middle, &address, header);
+        status = table_address(fs, node, middle, &address);
+        if (status == FFFS_OK)
+            status = fffs_io_read(fs, address + FFFS_TABLE_START, start, sizeof start);
         if (status != FFFS_OK)
             return status;
-        if (fffs_get32(header + FFFS_TABLE_START) <= offset)
+        if (fffs_get32(start) <= offset)
             low = middle;
         else
             high = middle;
     }
-    status = read_table_header(fs, node, low, &address, header);
-    if (status != FFFS_OK)
-        return status;
-    return find_in_table(fs, node, address, header, offset, piece);
+    status = open_table(fs, node, low, &table);
+    piece->end = table.start;
+    for (i = 0; status == FFFS_OK && i < table.count; i++) {
+        status = table_entry(fs, node, &table, i, piece);
+        if (status == FFFS_OK && offset < piece->end)
+            return 1;
+    }
+    return status;
 }
 
 int fffs_extent_find(struct fffs *fs, const struct fffs_node *node, uint32_t offset, struct fffs_piece *piece)
@@ -289,6 +336,50 @@ int fffs_extent_find(struct fffs *fs, const struct fffs_node *node, uint32_t off
     return found ? FFFS_OK : fffs_corrupt();
 }
 
+void fffs_walk_begin(struct fffs_walk *walk)
+{
+    walk->piece.start = walk->piece.end = 0;
+    walk->tables = walk->entry = walk->entered = 0;
+}
+
+/* The next entry of the table blocks. */
+static int walk_tables(struct fffs *fs, const struct fffs_node *node, struct fffs_walk *walk)
+{
+    int status = FFFS_OK;
+
+    walk->entered = walk->entry == 0;
+    if (walk->entered)
+        status = open_table(fs, node, walk->tables, &walk->table);
+    if (status == FFFS_OK && walk->entered && walk->table.start != walk->piece.end)
+        status = fffs_corrupt();
+    if (status == FFFS_OK)
+        status = table_entry(fs, node, &walk->table, walk->entry, &walk->piece);
+    if (status != FFFS_OK)
+        return status;
+    if (++walk->entry == walk->table.count) {
+        walk->tables++;
+        walk->entry = 0;
+    }
+    return 1;
+}
+
+int fffs_walk_next(struct fffs *fs, const struct fffs_node *node, struct fffs_walk *walk)
+{
+    if (walk->piece.end >= node->size)
+        return walk->tables == node->tables ? 0 : fffs_corrupt();
+    if (walk->tables < node->tables)
+        return walk_tables(fs, node, walk);
+    walk->entered = 0;
+    if ((node->flags & FFFS_NODE_MULTI) == 0) {
+        int status = fffs_extent_find(fs, node, 0, &walk->piece);
+
+        return status == FFFS_OK ? 1 : status;
+    }
+    if (walk->entry == node->extents)
+        return fffs_corrupt();
+    return inline_entry(fs, node, walk->entry++, &walk->piece);
+}
+
 int fffs_record_touches(const struct fffs_shape *shape, const struct fffs_record *record, uint32_t low, uint32_t high)
 {
     uint32_t end = fffs_record_end(shape, record), footprint = fffs_record_footprint(shape, record);
@@ -301,26 +392,19 @@ int fffs_record_touches(const struct fffs_shape *shape, const struct fffs_record
 /* Whether an extent or a table block of the node overlaps low .. high - 1. */
 static int parts_use(struct fffs *fs, const struct fffs_node *node, uint32_t low, uint32_t high)
 {
-    struct fffs_piece piece;
-    uint32_t i, address, bytes;
+    struct fffs_walk walk;
+    int status;
 
-    for (piece.end = 0; piece.end < node->size;) {
-        int status = fffs_extent_find(fs, node, piece.end, &piece);
+    fffs_walk_begin(&walk);
+    while ((status = fffs_walk_next(fs, node, &walk)) == 1) {
+        const struct fffs_piece *piece = &walk.piece;
 
-        if (status != FFFS_OK)
-            return status;
-        if (piece.address < high && piece.address + (piece.end - piece.start) > low)
+        if (piece->address < high && piece->address + (piece->end - piece->start) > low)
+            return 1;
+        if (walk.entered && walk.table.address < high && walk.table.address + walk.table.bytes > low)
             return 1;
     }
-    for (i = 0; i < node->tables; i++) {
-        int status = fffs_table_place(fs, node, i, &address, &bytes);
-
-        if (status != FFFS_OK)
-            return status;
-        if (address < high && address + bytes > low)
-            return 1;
-    }
-    return 0;
+    return status;
 }
 
 int fffs_record_uses(struct fffs *fs, const struct fffs_record *record, uint32_t low, uint32_t high)

@@ -14,6 +14,24 @@ struct fffs_piece {
     uint32_t start, end;        /* offsets in the file */
 };
 
+/* A table block being read: a chunk of it. */
+struct fffs_table {
+    uint32_t address, bytes;
+    uint32_t start;             /* offset in the file at which its first extent begins */
+    uint32_t count;             /* extents */
+    uint32_t from, have;        /* place of the chunk in the block */
+    uint8_t chunk[FFFS_TABLE_HEADER + FFFS_FILE_EXTENTS * FFFS_EXTENT_BYTES + FFFS_TABLE_CRC_BYTES];
+};
+
+/* A walk over the extents of a file in order, which reads each table block once. */
+struct fffs_walk {
+    struct fffs_piece piece;
+    uint32_t tables;            /* blocks passed */
+    uint32_t entry;             /* next one of the block, or of those in the node */
+    uint32_t entered;           /* `piece` is the first one of `table` */
+    struct fffs_table table;
+};
+
 /* Reads the node that a put record names into `buffer` (at least FFFS_NODE_TRAILER bytes) in one read call of at most
  * `bytes` and at most its footprint, and verifies it: CRC, slot, extent of its fields. Longer nodes cost more reads.
  * FFFS_ERR_CORRUPT, FFFS_ERR_IO. */
@@ -33,6 +51,9 @@ int fffs_node_has_name(struct fffs *fs, const struct fffs_node *node, const char
 
 /* The extent that holds file offset `offset` < size. 0 reads for what is in the node's window. */
 int fffs_extent_find(struct fffs *fs, const struct fffs_node *node, uint32_t offset, struct fffs_piece *piece);
+void fffs_walk_begin(struct fffs_walk *walk);
+/* 1: walk->piece is the next extent; 0: there are no more; or an error. 0 reads for what is in the node's window. */
+int fffs_walk_next(struct fffs *fs, const struct fffs_node *node, struct fffs_walk *walk);
 /* Table block number `index` of the node, 0 the oldest: its address and length in bytes. */
 int fffs_table_place(struct fffs *fs, const struct fffs_node *node, uint32_t index, uint32_t *address,
                      uint32_t *bytes);

@@ -9,7 +9,8 @@
 int fffs_io_read(struct fffs *fs, uint32_t address, void *buffer, uint32_t bytes);
 /* Programs whole granules; with FFFS_MOUNT_VERIFY reads back and compares. */
 int fffs_io_program(struct fffs *fs, uint32_t address, const void *data, uint32_t bytes);
-/* Erases whole sectors in one driver call; calls the progress hook; with FFFS_MOUNT_VERIFY checks that they are blank. */
+/* Erases whole sectors in one driver call; calls the progress hook; with FFFS_MOUNT_VERIFY looks whether they are
+ * blank: all of an index unit, the beginning of a data segment. */
 int fffs_io_erase(struct fffs *fs, uint32_t address, uint32_t bytes);
 /* After the programs of a commit. */
 int fffs_io_sync(struct fffs *fs);
