@@ -34,6 +34,7 @@ $(BUILD)/%.o: %.c
 -include tools/tools.mk
 -include tests/tests.mk
 -include bench/bench.mk
+-include scripts/footprint.mk
 -include ports/ports.mk
 
 clean: ## removes what was built
