@@ -11,6 +11,7 @@
 #include "index_log.h"
 #include "mount.h"
 #include "segments.h"
+#include "wear.h"
 
 uint32_t fffs_version(void)
 {
@@ -458,10 +459,8 @@ static void fill_space(const struct fffs *fs, struct fffs_space *space)
     space->segments = fs->shape.segments;
     space->bad_segments = fs->bad;
     space->erases_total = fs->erases;
-    /* Segments are opened in ring order: their erase counts differ by about one turn of the ring. */
     space->wear_mean = fs->erases / fs->shape.segments;
-    space->wear_min = space->wear_mean;
-    space->wear_max = space->wear_mean + (fs->erases % fs->shape.segments != 0);
+    fffs_wear_range(fs, &space->wear_min, &space->wear_max);
     count_segments(fs, space);
 }
 

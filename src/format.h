@@ -35,7 +35,9 @@ enum fffs_control {
     FFFS_CTL_BEGIN = 0x07,      /* transaction: number of records, low 16 bits of unit serial */
     FFFS_CTL_COMMIT = 0x08,     /* transaction: stride index of its begin, low 16 bits of unit serial */
     FFFS_CTL_BAD = 0x09,        /* segment that can not be erased: segment number */
-    FFFS_CTL_WEAR = 0x81        /* wear checkpoint: segment erases since format */
+    FFFS_CTL_WEAR = 0x81,       /* wear checkpoint: segment erases since format */
+    FFFS_CTL_WEAR_LEAST = 0x82, /* erase counts: the least of all cells; cells that no record follows for have it */
+    FFFS_CTL_WEAR_CELLS = 0x83  /* bits 0..4 n, 5..7 shift, then what cells 3n, 3n+1, 3n+2 have beyond it, >> shift */
 };
 
 /* ---- Index unit: header | copies | 4 start slots | session slot | log ---- */
@@ -65,7 +67,7 @@ enum {
     FFFS_HDR_RING = 42,         /* u16 segment cursor for allocation */
     FFFS_HDR_LEVEL = 44,        /* u16 segment cursor for levelling */
     FFFS_HDR_PROBES = 46,       /* u8 slots tried per name, 1..64 */
-    FFFS_HDR_VICTIMS = 47,      /* u8 victims since the last levelling */
+    FFFS_HDR_VICTIMS = 47,      /* u8 segments erased since the last levelling */
     FFFS_HDR_STAMP = 48,        /* u32 version stamps used are below this */
     FFFS_HDR_ERASES = 52,       /* u32 segment erases since format */
     FFFS_HDR_CLOSES = 56,       /* u32 CRC-32 of the closed unit's header, 0 none */

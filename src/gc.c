@@ -25,6 +25,9 @@ enum { NODES_BYTES = 192 };
 /* Room that must stay beyond a victim that is levelled: it gains nothing, so that its moves must never end in want. */
 enum { LEVEL_ROOM = 512 };
 
+/* Pacing of a levelled victim: 2 bytes for each one written, so that half a segment of writes is enough for it. */
+enum { LEVEL_RATE = 32 };
+
 /* Pacing stops after about this long in one call of the application: what is left stays owed. */
 enum { PACE_US = 25000 };
 
@@ -108,20 +111,25 @@ static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
     return best;
 }
 
-/* Every n-th victim is the next in ring order whatever it holds, also when it gains nothing: static wear levelling. */
-static uint32_t next_to_level(struct fffs *fs)
+/* Static wear levelling: after every n-th erase the next segment in ring order is emptied whatever it holds, also when that
+ * gains nothing. Counted in erases, not in victims: where files die in whole segments there are no victims. */
+static int level_due(const struct fffs *fs)
 {
-    uint32_t every = fs->config->level_every != 0 ? fs->config->level_every : 64u, i;
+    uint32_t every = fs->config->level_every != 0 ? fs->config->level_every : 64u;
 
-    if ((fs->flags & FFFS_MOUNT_NO_LEVELLING) != 0 || fs->gc.victims + 1u < fffs_min(every, 255u))
-        return FFFS_NONE16;
+    return (fs->flags & FFFS_MOUNT_NO_LEVELLING) == 0 && fs->gc.victims >= fffs_min(every, 255u) &&
+           fffs_segments_free(fs) >= 2u;
+}
+
+static uint32_t next_to_level(const struct fffs *fs)
+{
+    uint32_t i;
+
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t segment = (fs->gc.level + i) % fs->shape.segments;
 
-        if (can_be_victim(fs, segment) && room_beyond(fs, segment) > LEVEL_ROOM + fffs_segment_bytes(fs) / 8u) {
-            fs->gc.level = (uint16_t)((segment + 1u) % fs->shape.segments);
+        if (can_be_victim(fs, segment) && room_beyond(fs, segment) > LEVEL_ROOM + fffs_segment_bytes(fs) / 8u)
             return segment;
-        }
     }
     return FFFS_NONE16;
 }
@@ -150,26 +158,34 @@ static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
     return victim != FFFS_NONE16 && room_beyond(fs, victim) > 0 ? victim : FFFS_NONE16;
 }
 
-static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
+static void start_victim(struct fffs *fs, uint32_t victim, uint32_t rate)
 {
-    uint32_t victim = find_victim(fs, mode);
-    uint32_t level;
-
-    if (victim == FFFS_NONE16)
-        return 0;
-    level = next_to_level(fs);
-    if (level != FFFS_NONE16) {
-        victim = level;
-        fs->gc.victims = 0;
-    } else if (fs->gc.victims < 255u) {
-        fs->gc.victims++;
-    }
     fs->gc.victim = (uint16_t)victim;
-    fs->gc.rate = (uint16_t)rate_of(fs, victim);
+    fs->gc.rate = (uint16_t)rate;
     fs->gc.cursor = 0;
     fs->gc.items = 0;
     fs->gc.file.head = 0;
+}
+
+static int choose_victim(struct fffs *fs, enum fffs_gc_mode mode)
+{
+    uint32_t victim = find_victim(fs, mode);
+
+    if (victim == FFFS_NONE16)
+        return 0;
+    start_victim(fs, victim, rate_of(fs, victim));
     return 1;
+}
+
+static void choose_level(struct fffs *fs)
+{
+    uint32_t victim = next_to_level(fs);
+
+    fs->gc.victims = 0;
+    if (victim == FFFS_NONE16)
+        return;
+    fs->gc.level = (uint16_t)((victim + 1u) % fs->shape.segments);
+    start_victim(fs, victim, LEVEL_RATE);
 }
 
 static void drop_victim(struct fffs *fs)
@@ -773,7 +789,7 @@ int fffs_gc_has_work(const struct fffs *fs)
     if (fs->failed != 0 || (fs->state & FFFS_STATE_WEIGHED) == 0)
         return 0;
     return fs->gc.victim != FFFS_NONE16 || rotation_is_near(fs) || next_dead(fs) != FFFS_NONE16 ||
-           (fffs_segments_free(fs) < free_goal(fs) && find_victim(fs, FFFS_GC_BACKGROUND) != FFFS_NONE16);
+           level_due(fs) || (fffs_segments_free(fs) < free_goal(fs) && find_victim(fs, FFFS_GC_BACKGROUND) != FFFS_NONE16);
 }
 
 int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_erase)
@@ -799,6 +815,10 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
     }
     if (dead != FFFS_NONE16 && mode == FFFS_GC_BACKGROUND)
         return erase_slice(fs, dead, largest_erase);
+    if (level_due(fs)) {
+        choose_level(fs);
+        return FFFS_GC_LOOKED;
+    }
     if (fffs_segments_free(fs) >= free_goal(fs) || !choose_victim(fs, mode)) {
         fs->gc.wanted = 0;
         return FFFS_GC_IDLE;
@@ -866,6 +886,8 @@ int fffs_gc_pace(struct fffs *fs, uint32_t heavy)
         return fs->failed;
     if (fffs_segments_free(fs) >= 2u && victim == FFFS_NONE16 && !rotation_is_near(fs)) {
         fs->gc.owed = 0;
+        if (level_due(fs) && fffs_point_room(fs, &fs->user) >= fffs_segment_bytes(fs) / 2u)
+            choose_level(fs);
         return FFFS_OK;
     }
     if (victim == FFFS_NONE16 && fffs_segments_free(fs) < 2u)

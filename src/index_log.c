@@ -11,6 +11,7 @@
 #include "extents.h"
 #include "flash_io.h"
 #include "index_cache.h"
+#include "wear.h"
 
 /* ---- Walk ---- */
 
@@ -649,19 +650,6 @@ uint32_t fffs_log_room(const struct fffs *fs)
     return fffs_unit_strides(&fs->shape) - fs->log.end;
 }
 
-int fffs_log_reserve(struct fffs *fs, uint32_t strides)
-{
-    uint32_t turns;
-    int status = fffs_log_begin_change(fs);
-
-    for (turns = 0; status == FFFS_OK && fffs_log_room(fs) < strides; turns++) {
-        if (turns > 2u * fs->shape.units)
-            return FFFS_ERR_INDEX_FULL;
-        status = fffs_log_successor(fs, FFFS_SUCCESSOR_NEXT, 1);
-    }
-    return status;
-}
-
 /* After a failed program nothing may follow in this unit: what was appended before moves to a successor. */
 static int give_up(struct fffs *fs, int status)
 {
@@ -681,6 +669,51 @@ static int append_raw(struct fffs *fs, const struct fffs_record *records, uint32
         return give_up(fs, status);
     fs->log.end = (uint16_t)(fs->log.end + count);
     return FFFS_OK;
+}
+
+/* Saves the erase counts, if they are kept, take at most a quarter of a unit, and leave room for `strides` records. */
+static int save_wear(struct fffs *fs, uint32_t strides)
+{
+    struct fffs_record records[FFFS_BATCH];
+    uint32_t total = fffs_wear_records(fs), done = 0, count, i;
+    uint32_t most = fffs_min(FFFS_BATCH, fffs_log_txn_room(fs));
+    int status = FFFS_OK;
+
+    if (4u * total > fffs_unit_records(&fs->shape) || fffs_log_room(fs) < total + strides)
+        return FFFS_OK;
+    while (done < total && status == FFFS_OK) {
+        count = fffs_min(total - done, most);
+        for (i = 0; i < count; i++)
+            records[i] = fffs_wear_record(fs, done + i);
+        status = append_raw(fs, records, count);
+        if (status == FFFS_OK)
+            fs->log.valid_end = fs->log.end;
+        done += count;
+    }
+    return status;
+}
+
+int fffs_log_reserve(struct fffs *fs, uint32_t strides)
+{
+    uint32_t turns;
+    int status = fffs_log_begin_change(fs);
+
+    for (turns = 0; status == FFFS_OK && fffs_log_room(fs) < strides; turns++) {
+        if (turns > 2u * fs->shape.units)
+            return FFFS_ERR_INDEX_FULL;
+        status = fffs_log_successor(fs, FFFS_SUCCESSOR_NEXT, 1);
+    }
+    return status == FFFS_OK && turns > 0 ? save_wear(fs, strides) : status;
+}
+
+int fffs_log_save_wear(struct fffs *fs)
+{
+    uint32_t total = fffs_wear_records(fs), rest = FFFS_BATCH + 2u; /* hints and the clean mark follow */
+    int status = FFFS_OK;
+
+    if (total > 0 && 4u * total <= fffs_unit_records(&fs->shape) && fffs_log_room(fs) < total + rest)
+        status = fffs_log_successor(fs, FFFS_SUCCESSOR_NEXT, 1);
+    return status == FFFS_OK ? save_wear(fs, rest) : status;
 }
 
 int fffs_log_append(struct fffs *fs, const struct fffs_record *record)

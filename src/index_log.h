@@ -51,6 +51,8 @@ void fffs_index_apply(struct fffs *fs, const struct fffs_record *record);
 int fffs_log_begin_change(struct fffs *fs);
 /* Makes room for `strides` records in the newest unit, rotating as often as it takes. */
 int fffs_log_reserve(struct fffs *fs, uint32_t strides);
+/* Saves the erase counts, before a clean mark. Cost: two programs for 64 cells, and a rotation when the unit is full. */
+int fffs_log_save_wear(struct fffs *fs);
 /* Strides left in the newest unit. */
 uint32_t fffs_log_room(const struct fffs *fs);
 /* Appends one record: the commit of a change. Cost: 1 program. On an error nothing was appended, unless fs->failed is

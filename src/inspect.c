@@ -103,6 +103,8 @@ static const char *control_text(uint8_t type)
     case FFFS_CTL_COMMIT: return "commit";
     case FFFS_CTL_BAD: return "bad segment";
     case FFFS_CTL_WEAR: return "wear";
+    case FFFS_CTL_WEAR_LEAST: return "least erase count";
+    case FFFS_CTL_WEAR_CELLS: return "erase counts";
     default: return "unknown control record";
     }
 }

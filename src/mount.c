@@ -13,6 +13,7 @@
 #include "index_cache.h"
 #include "index_log.h"
 #include "segments.h"
+#include "wear.h"
 
 /* ---- Discovery ---- */
 
@@ -279,7 +280,7 @@ struct reading {
 static int is_hint(uint8_t type)
 {
     return type == FFFS_CTL_APPEND_USER || type == FFFS_CTL_APPEND_GC || type == FFFS_CTL_ERASED ||
-           type == FFFS_CTL_WEAR;
+           (type >= FFFS_CTL_WEAR && type <= FFFS_CTL_WEAR_CELLS);
 }
 
 static int take_control(const struct fffs *fs, struct reading *r, const struct fffs_record *record, uint32_t at)
@@ -421,6 +422,8 @@ static void apply(struct fffs *fs, struct mounting *m, const struct fffs_record 
         m->damage = FFFS_ERR_NEWER_FORMAT;
     else if (fffs_is_put(record) && (record->head < fs->shape.first_sector || record->head >= fs->shape.sectors))
         m->damage = fffs_corrupt();
+    else if (fs->config->wear != NULL && type >= FFFS_CTL_WEAR)
+        fffs_wear_take(fs, record);
     else
         fffs_index_apply(fs, record);
 }
@@ -433,6 +436,7 @@ static int replay(struct fffs *fs, struct mounting *m, uint32_t links)
     int status = 0;
 
     fffs_cache_clear(fs);
+    fffs_wear_begin(fs, m->erases);
     fs->state &= (uint8_t)~FFFS_STATE_PARTIAL;
     m->damage = FFFS_OK;
     if (links == 0)
@@ -919,11 +923,15 @@ int fffs_mount_settle(struct fffs *fs)
 {
     struct fffs_record hints[FFFS_BATCH];
     uint32_t count = 0, i, run = 0;
+    int status;
 
     if (fs->failed != 0)
         return fs->failed;
     if ((fs->log.state & FFFS_LOG_SESSION) == 0)
         return FFFS_OK;
+    status = fffs_log_save_wear(fs);
+    if (status != FFFS_OK)
+        return status;
     hints[count++] = fffs_control_record(FFFS_CTL_WEAR, fs->erases);
     count = add_point(fs, &fs->user, FFFS_CTL_APPEND_USER, hints, count);
     count = add_point(fs, &fs->moved, FFFS_CTL_APPEND_GC, hints, count);

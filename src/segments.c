@@ -9,6 +9,7 @@
 #include "flash_io.h"
 #include "handles.h"
 #include "index_log.h"
+#include "wear.h"
 
 uint32_t fffs_segment_bytes(const struct fffs *fs)
 {
@@ -322,6 +323,9 @@ int fffs_segment_erase(struct fffs *fs, uint32_t segment, uint32_t from, uint32_
     if (status == FFFS_OK && from == fffs_segment_low(fs, segment)) {
         status = fffs_handles_before_erase(fs, from, fffs_segment_high(fs, segment));
         fs->erases++;
+        fffs_wear_count(fs, segment);
+        if (fs->gc.victims < 255u)
+            fs->gc.victims++;
         if (segment == fs->gc.victim) { /* it emptied itself: no moved file is current any more */
             fs->gc.victim = FFFS_NONE16;
             fs->gc.items = 0;

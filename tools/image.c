@@ -153,6 +153,7 @@ static struct image *new_image(const char *path, const struct fffs_geometry *geo
     if (config->segment_table_entries < geometry->segment_count)
         config->segment_table_entries = geometry->segment_count;
     config->segment_table = tool_alloc(config->segment_table_entries * sizeof *config->segment_table);
+    config->wear = tool_alloc(FFFS_WEAR_CELLS * sizeof *config->wear);
     config->cache = tool_alloc(FFFS_CACHE_FULL_BYTES);
     config->cache_bytes = FFFS_CACHE_FULL_BYTES;
     config->write_buffer = tool_alloc(WRITE_BUFFER_BYTES);
@@ -167,6 +168,7 @@ void image_close(struct image *image)
     nor_destroy(image->nor);
     free(image->config.scratch);
     free(image->config.segment_table);
+    free(image->config.wear);
     free(image->config.cache);
     free(image->config.write_buffer);
     free(image->tail);

@@ -105,8 +105,15 @@ struct fffs_config {
     void (*unlock)(void *hook_context);
     void (*progress)(void *hook_context, uint32_t done, uint32_t total);
     void *hook_context;
-    uint16_t level_every;             /* static levelling: every n-th victim in ring order; 0 = 64 */
+    uint16_t level_every;             /* static levelling: a segment in ring order after every n-th erase; 0 = 64, at most 255 */
+    /* Optional erase counts, FFFS_WEAR_CELLS entries: one per segment, on volumes with more segments one per group of
+     * neighbours. The library fills it at mount and keeps it; it is saved at unmount and whenever the index goes on in
+     * another unit (about 180 bytes of index), so that an unclean stop loses what came since. NULL: fffs_space() tells the
+     * total, and for the least and the most what ring order makes likely. */
+    uint32_t *wear;
 };
+
+#define FFFS_WEAR_CELLS 64u
 
 #define FFFS_SCRATCH_MIN 256u
 #define FFFS_CACHE_ENTRY_BYTES 8u
@@ -266,7 +273,8 @@ int fffs_list(struct fffs *fs, const char *prefix, int (*visit)(void *context, c
 
 struct fffs_space {
     uint32_t capacity_bytes;     /* what live files may take, names and rounding included */
-    uint32_t used_bytes;         /* taken by live files and open writers */
+    uint32_t used_bytes;         /* taken by live files and open writers; a file that collection moves may take an extent
+                                  * (8 bytes and rounding) more or less */
     uint32_t free_bytes;         /* capacity - used */
     uint32_t writable_bytes;     /* largest single new file that fits now (after collection), name of 32 bytes */
     uint32_t erased_bytes;       /* writable with no erase */

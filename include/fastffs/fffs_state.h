@@ -100,7 +100,7 @@ struct fffs_gc {
     uint16_t items;             /* files moved since the last commit */
     uint16_t level;             /* levelling cursor: a segment */
     struct fffs_record file;    /* in work; head 0 none */
-    uint8_t victims;            /* since the last levelling */
+    uint8_t victims;            /* segments erased since the last levelling */
     uint8_t whole;              /* all of the file in work moves */
     uint8_t stuck;              /* a victim found no room to move to, and nothing was freed since */
 };

@@ -335,6 +335,8 @@ TEST_AT(failed_writes_cost_nothing_for_good)
     uint32_t capacity = rig_capacity(rig), size = capacity / 3, i, before;
 
     if (capacity > RIG_DATA_BYTES) { harness_skip("larger than the data at hand"); }
+    CHECK_OK(rig_unmount(rig)); /* a moved file may take an extent more or less: here nothing is to move "keep" */
+    CHECK_OK(rig_mount_flags(rig, point->flags | FFFS_MOUNT_NO_LEVELLING));
     CHECK_OK(rig_put(rig, "keep", rig_data(1), size));
     before = rig_space(rig).free_bytes;
     for (i = 0; i < 6; i++) {

@@ -195,12 +195,136 @@ TEST_AT(long_run_at_80_percent) { harness_timeout(1500); run_long(point, 80); }
 TEST_AT(long_run_at_90_percent) { harness_timeout(1500); run_long(point, 90); }
 TEST_AT(long_run_at_95_percent) { harness_timeout(1500); run_long(point, 95); }
 
+/* ---- Wear ---- */
+
+struct wear { uint32_t least, most, total, segments; };
+
+/* What the flash knows: erases of the last sector of each segment of full size. */
+static struct wear wear_on_flash(const struct rig *rig)
+{
+    struct wear wear = { UINT32_MAX, 0, 0, 0 };
+    uint32_t unit = rig->point.erase_unit_bytes, segment = rig->geometry.segment_bytes, address;
+    uint32_t size = rig->geometry.sector_bytes * rig->geometry.sector_count;
+
+    for (address = segment; address + segment <= size; address += segment) {
+        uint32_t count;
+
+        if (address < rig->geometry.index_bytes) { continue; }
+        count = nor_wear(rig->nor, (address + segment) / unit - 1u);
+        wear.least = count < wear.least ? count : wear.least;
+        wear.most = count > wear.most ? count : wear.most;
+        wear.total += count;
+        wear.segments++;
+    }
+    return wear;
+}
+
+/* Hot and cold files mixed: half of the capacity never changes; a file of `size` is replaced until `times` the capacity was
+ * written. */
+static void wear_out(struct rig *rig, uint32_t size, uint32_t times)
+{
+    uint32_t capacity = rig_capacity(rig), count = 0, i;
+    uint64_t written = 0;
+    char name[16];
+
+    while (rig_space(rig).used_bytes + 6000 < capacity / 2) {
+        sprintf(name, "cold%u", (unsigned)count++);
+        CHECK_OK(rig_put(rig, name, rig_data(count), 5000));
+    }
+    for (i = 0; written < (uint64_t)capacity * times; i++, written += size) {
+        harness_note("turn %u", (unsigned)i);
+        sprintf(name, "hot%u", (unsigned)(i % 7));
+        CHECK_OK(rig_put(rig, name, rig_data(i % 5), size));
+        if (i % 1000 == 999) { rig_remount(rig); }
+    }
+    for (i = 0; i < count; i++) {
+        sprintf(name, "cold%u", (unsigned)i);
+        rig_expect(rig, name, rig_data(i + 1), 5000);
+    }
+    rig_check(rig);
+}
+
+/* Levelling brings the static half into the turn; without it that half is never erased again. */
+TEST(wear_is_even_with_levelling)
+{
+    uint32_t times = 1000;
+    struct rig *rig = rig_mounted(rig_point_of("s4096-g1-n256-hash-sc4096-wb4096-wear"));
+    struct wear wear;
+
+    harness_timeout(1500);
+    wear_out(rig, 7000, times);
+    wear = wear_on_flash(rig);
+    printf("# with levelling: %u segments, erases %u..%u, mean %u\n", (unsigned)wear.segments, (unsigned)wear.least,
+           (unsigned)wear.most, (unsigned)(wear.total / wear.segments));
+    CHECK_LE(wear.most * wear.segments * 2u, wear.total * 3u); /* max / mean at most 1.5 */
+    rig_destroy(rig);
+
+    rig = rig_mounted(rig_point_of("s4096-g1-n256-hash-sc4096-wb4096-wear-nolevel"));
+    wear_out(rig, 7000, 20);
+    wear = wear_on_flash(rig);
+    printf("# without: erases %u..%u, mean %u\n", (unsigned)wear.least, (unsigned)wear.most,
+           (unsigned)(wear.total / wear.segments));
+    CHECK_LE(wear.least, wear.total / wear.segments / 2u); /* so that the test above tells something */
+    rig_destroy(rig);
+}
+
+/* C-69: a big static file and one hot small file. */
+TEST(c69_hot_small_file_beside_static_data)
+{
+    struct rig *rig = rig_mounted(rig_point_of("s4096-g1-n256-seg4096-hash"));
+    uint32_t size = rig_capacity(rig) / 2, i;
+    struct wear wear;
+
+    CHECK_OK(rig_put(rig, "static", rig_data(1), size));
+    for (i = 0; i < 1000; i++) {
+        CHECK_OK(rig_put(rig, "hot", rig_data(i % 9), 8192));
+        CHECK_OK(fffs_delete(rig->fs, "hot"));
+    }
+    wear = wear_on_flash(rig);
+    CHECK_LE(wear.most, 2u * (wear.total / wear.segments) + 8u);
+    rig_expect(rig, "static", rig_data(1), size);
+    rig_destroy(rig);
+}
+
+/* What fffs_space() tells is what the flash has seen, also after clean remounts; an unclean stop loses a little. */
+TEST(erase_counts_are_kept)
+{
+    struct rig *rig = rig_mounted(rig_point_of("s4096-g1-n256-hash-sc512-wear"));
+    struct fffs_space before, after;
+    struct wear wear;
+
+    wear_out(rig, 9000, 4);
+    before = rig_space(rig);
+    wear = wear_on_flash(rig);
+    CHECK_LE(before.wear_min, wear.least);      /* the short segment may have fewer */
+    CHECK_EQ(before.wear_max, wear.most);
+    CHECK(before.wear_min < before.wear_max);
+    rig_remount(rig);
+    after = rig_space(rig);
+    CHECK_EQ(after.wear_min, before.wear_min);
+    CHECK_EQ(after.wear_max, before.wear_max);
+    CHECK_EQ(after.erases_total, before.erases_total);
+    rig_restart(rig);
+    after = rig_space(rig);
+    CHECK_EQ(after.wear_max, before.wear_max);  /* nothing was erased since the save */
+    wear_out(rig, 3000, 3);
+    before = rig_space(rig);
+    rig_restart(rig);
+    after = rig_space(rig);
+    CHECK_LE(before.wear_max, after.wear_max + 2);
+    CHECK_LE(after.wear_max, before.wear_max);
+    rig_destroy(rig);
+}
+
 SUITE(space)
 {
     RUN(a_refused_write_succeeds_after_collection);
     RUN(a_short_segment_is_no_spare);
     RUN_MATRIX_OF(long_run_at_50_percent, RIG_SET_FEW | RIG_SET_TINY);
     RUN_MATRIX_OF(long_run_at_95_percent, RIG_SET_FEW | RIG_SET_TINY);
+    RUN(wear_is_even_with_levelling);
+    RUN(c69_hot_small_file_beside_static_data);
+    RUN(erase_counts_are_kept);
     harness_long_only(1);
     RUN_MATRIX(long_run_at_80_percent);
     RUN_MATRIX(long_run_at_90_percent);

@@ -11,9 +11,9 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     /* 4 KiB sectors, the usual case */
     { "s4096-g1-n1024-hash-sc512-fb256", RIG_SET_FEW | RIG_SET_ROOMY },
     { "s4096-g1-n1024-full-sc4096-fb256-wb4096", RIG_SET_ROOMY },
-    { "s4096-g1-n1024-none-sc512-fb64-lazy", RIG_SET_ROOMY },
+    { "s4096-g1-n1024-none-sc512-fb64-lazy-wear", RIG_SET_ROOMY },
     { "s4096-g1-n256-small-sc512-fb256", RIG_SET_ROOMY },
-    { "s4096-g8-n256-hash-sc512-fb256-wb1024", RIG_SET_ROOMY },
+    { "s4096-g8-n256-hash-sc512-fb256-wb1024-wear", RIG_SET_ROOMY },
     { "s4096-g16-n256-hash-sc4096-fb64-verify", RIG_SET_FEW | RIG_SET_ROOMY },
     { "s4096-g16-n1024-none-sc256-fb16-wb1024", RIG_SET_ROOMY },
     { "s4096-g256-n256-hash-sc512-fb256", RIG_SET_ROOMY },
@@ -23,7 +23,7 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     { "s4096-g1-n64-seg16384-hash-sc512-fb256-noinline", 0 },
     { "s4096-g1-n32-small-sc512-fb64", 0 },
     { "s4096-g8-n32-hash-sc256-fb256-wb1024-lazy", 0 },
-    { "s4096-g1-n16-hash-sc512-fb256", RIG_SET_FEW },
+    { "s4096-g1-n16-hash-sc512-fb256-wear", RIG_SET_FEW },
     { "s4096-g1-n8-hash-sc256-fb16", RIG_SET_FEW | RIG_SET_TINY },
     { "s4096-g8-n8-none-sc512-fb64-verify", RIG_SET_TINY },
     { "s4096-g1-n256-seg32768-hash-sc512-fb256-nolevel", RIG_SET_ROOMY },
@@ -32,7 +32,7 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     /* 1 KiB sectors */
     { "s1024-g1-n1024-hash-sc512-fb256", RIG_SET_ROOMY },
     { "s1024-g1-n256-none-sc256-fb64-wb1024", 0 },
-    { "s1024-g8-n256-small-sc512-fb256-lazy", 0 },
+    { "s1024-g8-n256-small-sc512-fb256-lazy-wear", 0 },
     { "s1024-g16-n64-hash-sc512-fb64-verify", 0 },
     { "s1024-g1-n64-full-sc4096-fb16-noinline", 0 },
     { "s1024-g256-n1024-hash-sc512-fb256", RIG_SET_FEW | RIG_SET_ROOMY },
@@ -43,13 +43,13 @@ static const struct { const char *text; unsigned sets; } matrix[] = {
     { "s256-g1-n1024-hash-sc512-fb64", RIG_SET_FEW | RIG_SET_ROOMY },
     { "s256-g1-n256-none-sc256-fb16", 0 },
     { "s256-g8-n256-hash-sc512-fb256-wb1024-verify", 0 },
-    { "s256-g16-n1024-small-sc512-fb64-lazy", RIG_SET_ROOMY },
+    { "s256-g16-n1024-small-sc512-fb64-lazy-wear", RIG_SET_ROOMY },
     { "s256-g1-n64-full-sc256-fb64", RIG_SET_TINY },
     { "s256-g8-n32-hash-sc256-fb16", RIG_SET_TINY },
     { "s256-g1-n16-none-sc256-fb16", RIG_SET_TINY },
     { "s256-g1-n8-hash-sc256-fb16", RIG_SET_FEW | RIG_SET_TINY },
     /* 64 KiB sectors */
-    { "s65536-g1-n64-hash-sc4096-fb256-wb4096", RIG_SET_ROOMY },
+    { "s65536-g1-n64-hash-sc4096-fb256-wb4096-wear", RIG_SET_ROOMY },
     { "s65536-g8-n16-none-sc512-fb64", RIG_SET_ROOMY },
     { "s65536-g16-n32-small-sc512-fb256-lazy", RIG_SET_ROOMY },
     { "s65536-g256-n32-hash-sc512-fb256-verify", RIG_SET_ROOMY },
@@ -77,6 +77,10 @@ static int parse_word(struct rig_point *point, const char *word)
             point->cache = (enum rig_cache)i;
             return 1;
         }
+    }
+    if (strcmp(word, "wear") == 0) {
+        point->wear = 1;
+        return 1;
     }
     if (strcmp(word, "crypt") == 0) {
         point->encrypted = 1;
@@ -187,6 +191,7 @@ static void print_point(struct rig_point *point)
             n += snprintf(text + n, sizeof text - (size_t)n, "-%s", flag_names[i].text);
         }
     }
+    if (point->wear) { n += snprintf(text + n, sizeof text - (size_t)n, "-wear"); }
     if (point->encrypted) { snprintf(text + n, sizeof text - (size_t)n, "-crypt"); }
     if (!rig_point_parse(point, text)) { abort(); }
 }
@@ -253,6 +258,7 @@ void rig_point_random(struct rig_point *point, struct rng *rng, uint32_t size_li
         if (rng_chance(rng, 30)) { point->flags |= FFFS_MOUNT_LAZY_WEIGHTS; }
         if (rng_chance(rng, 15)) { point->flags |= FFFS_MOUNT_NO_INLINE_GC; }
         if (rng_chance(rng, 15)) { point->flags |= FFFS_MOUNT_DEFER_RECOVERY; }
+        point->wear = rng_chance(rng, 50);
         point->encrypted = point->granule_bytes >= 16 && rng_chance(rng, 30);
         print_point(point);
         fill_nor_config(point, &config);
@@ -453,6 +459,7 @@ static void fill_config(struct rig *rig)
     config->scratch = make_block(rig, 0, point->scratch_bytes);
     config->scratch_bytes = point->scratch_bytes;
     rig_set_table(rig, entries);
+    config->wear = (uint32_t *)make_block(rig, 4, point->wear ? FFFS_WEAR_CELLS * 4u : 0);
     config->write_buffer = make_block(rig, 3, point->write_buffer_bytes);
     config->write_buffer_bytes = point->write_buffer_bytes;
     rig_set_cache(rig, point->cache);

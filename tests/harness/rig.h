@@ -35,6 +35,7 @@ struct rig_point {
     uint32_t file_buffer_bytes; /* fb, default 256; raised to the granule */
     uint32_t write_buffer_bytes;/* wb, default 0 */
     uint32_t flags;             /* verify, lazy, noinline, defer, nolevel */
+    int wear;                   /* wear: with a table of erase counts */
     int encrypted;              /* crypt: erased flash does not read as ones, the driver offers is_blank() */
 };
 
@@ -65,7 +66,7 @@ struct rig {
     struct fffs_geometry geometry;      /* of the volume as formatted */
     struct fffs *fs;
     int mounted;
-    uint8_t *blocks[4];                 /* scratch, segment table, cache, write buffer as allocated */
+    uint8_t *blocks[5];                 /* scratch, segment table, cache, write buffer, wear table as allocated */
     /* tap */
     struct rig_tap tap;
     uint64_t call_budget;               /* driver calls left before the case fails; UINT64_MAX: no limit */
