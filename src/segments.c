@@ -67,12 +67,30 @@ static int is_free(const struct fffs *fs, uint32_t segment)
     return (entry == 0 || entry == FFFS_SEGMENT_ERASED) && !is_open(fs, segment);
 }
 
+/* 1 when the table's entry looks free, but the segment is open or short. */
+static uint32_t counted_in_vain(const struct fffs *fs, uint32_t segment)
+{
+    uint16_t entry = fs->config->segment_table[segment];
+
+    return (entry == 0 || entry == FFFS_SEGMENT_ERASED) &&
+           (is_open(fs, segment) || size_of(fs, segment) < fffs_segment_bytes(fs));
+}
+
 uint32_t fffs_segments_free(const struct fffs *fs)
 {
-    uint32_t i, count = 0, full = fffs_segment_bytes(fs);
+    const uint16_t *table = fs->config->segment_table;
+    uint32_t i, count = 0, last = (uint32_t)fs->shape.segments - 1u;
 
-    for (i = 0; i < fs->shape.segments; i++)
-        count += (uint32_t)(is_free(fs, i) && size_of(fs, i) == full);
+    /* Each write asks: a loop without calls, then those taken back that do not count. */
+    for (i = 0; i <= last; i++)
+        count += (uint32_t)(table[i] == 0 || table[i] == FFFS_SEGMENT_ERASED);
+    count -= counted_in_vain(fs, 0);
+    if (last != 0)
+        count -= counted_in_vain(fs, last);
+    if (fs->user.segment != 0 && fs->user.segment < last)
+        count -= counted_in_vain(fs, fs->user.segment);
+    if (fs->moved.segment != 0 && fs->moved.segment < last && fs->moved.segment != fs->user.segment)
+        count -= counted_in_vain(fs, fs->moved.segment);
     return count;
 }
 

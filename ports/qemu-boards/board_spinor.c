@@ -5,6 +5,7 @@
 #include "board.h"
 #include "cut_bus.h"
 #include "semihosting.h"
+#include "volume.h"
 
 static struct spinor nor;
 static struct cut_bus cut;
@@ -14,29 +15,21 @@ static void power_off(void)
     board_exit(BOARD_CUT);
 }
 
-/* "mapped" among the arguments: reads go through the window. */
-static int wants_mapped_reads(void)
-{
-    char line[160];
-
-    board_arguments(line, sizeof line);
-    return strstr(line, " mapped") != NULL;
-}
-
 const struct fffs_flash *board_flash(void)
 {
     board_spi_start();
     cut_bus_init(&cut, &board_spi, power_off);
-    int status = spinor_open(&nor, &cut.bus, board_window);
+    const struct spinor_bus *bus = argument_word("counts") ? &board_spi : &cut.bus; /* nothing between when counting */
+    int status = spinor_open(&nor, bus, board_window);
     board_print("chip ");
     board_print(nor.chip != NULL ? nor.chip->name : "unknown");
     board_print(" id ");
-    print_hex(spinor_read_id(&cut.bus), 6);
+    print_hex(spinor_read_id(bus), 6);
     board_print("\n");
     if (status != SPINOR_OK)
         return NULL;
     board_spi_map(nor.chip);
-    nor.read_window = board_window != NULL && wants_mapped_reads();
+    nor.read_window = board_window != NULL && argument_word("mapped");
     return &nor.flash;
 }
 

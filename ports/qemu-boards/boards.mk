@@ -3,11 +3,11 @@
 BOARDS_DIR = $(BUILD)/boards
 BOARDS_PORT = ports/qemu-boards
 BOARDS_COMMON = $(FFFS_SRC) bench/workload.c bench/adapters/adapter_fastffs.c \
-  $(addprefix $(BOARDS_PORT)/,main.c volume.c text.c baseline.c scenarios.c)
+  $(addprefix $(BOARDS_PORT)/,main.c volume.c text.c baseline.c scenarios.c counts.c)
 BOARDS_SPINOR = $(addprefix $(BOARDS_PORT)/,board_spinor.c spinor.c cut_bus.c semihosting.c)
 BOARDS_HEADERS = $(wildcard include/fastffs/*.h src/*.h bench/*.h bench/adapters/*.h $(BOARDS_PORT)/*.h $(BOARDS_PORT)/*.ld) \
   $(BOARDS_PORT)/boards.mk
-BOARDS_CFLAGS = $(WARN) -Werror -Os -ffunction-sections -fdata-sections -Wl,--gc-sections -nostartfiles -Iinclude -I.
+BOARDS_CFLAGS = $(WARN) -Werror -Os -g -ffunction-sections -fdata-sections -Wl,--gc-sections -nostartfiles -Iinclude -I.
 
 ARM_CC = arm-none-eabi-gcc
 
@@ -25,7 +25,11 @@ $(BOARDS_DIR)/host: $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) $(BOA
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) -o $@
 
-BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf host) $(BUILD)/fastffs
+$(BOARDS_DIR)/count_plugin.so: $(BOARDS_PORT)/count_plugin.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(OPT) -shared -fPIC $< -o $@
+
+BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf count_plugin.so host) $(BUILD)/fastffs
 
 .PHONY: boards boards-quick boards-build
 boards-build: $(BOARDS_BUILT)

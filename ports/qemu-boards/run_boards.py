@@ -16,6 +16,11 @@ import threading
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# What a port's author writes; the rest of ports/ is tests.
+DRIVER_FILES = ('spinor.c', 'board_spinor.c', 'board_ast1030.c')
+# Instructions inside the library, mean of the calls measured.
+COUNT_LIMITS = {'open_read_close': 6000, 'create': 15000}
 CUT = 3  # exit status (enum board_status) of a program that the power-cut bus ended
 
 
@@ -100,11 +105,11 @@ class Bench:
             file.write(b'\xff' * (size & 65535))
         return self.path(name)
 
-    def boot(self, board, image, chip, words, timeout=240):
+    def boot(self, board, image, chip, words, timeout=240, extra=()):
         """Runs a program to its end. QEMU writes the chip's file behind the program's back, so it is the one to be asked
         to stop: on SIGTERM it first writes all."""
         log = image + '.log'
-        command = board.command(self.build, image, chip, words, log)
+        command = board.command(self.build, image, chip, words, log) + list(extra)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.work,
                                    stdin=subprocess.DEVNULL)
         watchdog = threading.Timer(timeout, process.kill)
@@ -211,6 +216,65 @@ class Bench:
         self.compare_with_host(image, words, result)
         return '%d files compared' % len(files)
 
+    # ---- Instruction counts ----
+
+    def write_functions(self, elf):
+        """The functions of the program for the plugin: address range, class, name."""
+        listing = subprocess.run(['arm-none-eabi-nm', '-S', '-l', '--defined-only', elf], stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, check=True).stdout.decode('ascii', 'replace')
+        ranges = {}
+        for line in listing.splitlines():
+            words, _, place = line.partition('\t')
+            words = words.split()
+            if len(words) != 4 or words[2] not in 'tT':
+                continue
+            start, size = int(words[0], 16) & ~1, int(words[1], 16)
+            source = os.path.relpath(place.rpartition(':')[0] or '/', ROOT)
+            kind = 'L' if source.startswith('src/') else 'P' if source.startswith(('ports/', 'bench/')) else 'M'
+            if os.path.basename(source) in DRIVER_FILES:
+                kind = 'D'
+            ranges[start] = (start + size, kind, words[3])
+        path = self.path('functions')
+        with open(path, 'w') as file:
+            for start in sorted(ranges):
+                file.write('%x %x %s %s\n' % ((start,) + ranges[start]))
+        return path
+
+    def run_counts(self, board, chip):
+        """Instructions of each operation, library and driver apart, against the limits."""
+        out = self.path('counts')
+        plugin = 'file=%s,functions=%s,out=%s' % (os.path.join(self.build, 'count_plugin.so'), self.write_functions(
+            os.path.join(self.build, board.name + '.elf')), out)
+        result = self.boot(board, self.blank_image(chip.size), chip, ['run=counts', 'counts'], extra=['-plugin', plugin])
+        result.expect_done()
+        self.expect_clean_log(board, chip, result.log)
+        totals = {}
+        with open(out) as file:
+            for line in file:
+                words = line.split()
+                if words[0] == 'total':
+                    totals.setdefault(words[1], {})[words[2]] = [int(word) for word in words[3:]]
+        self.print_counts(board, totals)
+        shutil.copy(out, os.path.join(self.build, 'counts.txt'))
+        for operation, limit in COUNT_LIMITS.items():
+            calls, total, most = totals[operation]['L']
+            expect(calls > 0 and total <= limit * calls, '%s takes %d instructions inside the library, the limit is %d' %
+                   (operation, total // max(calls, 1), limit))
+
+    def print_counts(self, board, totals):
+        print('# instructions on %s' % board.name)
+        print('# %-20s %6s %10s %10s %10s %10s' % ('operation', 'calls', 'library', 'at most', 'driver', 'at most'))
+        with open(os.path.join(self.build, 'counts.csv'), 'w') as file:
+            file.write('board,operation,calls,library_mean,library_max,driver_mean,driver_max\n')
+            for operation, classes in totals.items():
+                calls, library, library_max = classes['L']
+                _, driver, driver_max = classes['D']
+                if calls == 0:
+                    continue
+                row = (operation, calls, library // calls, library_max, driver // calls, driver_max)
+                print('# %-20s %6d %10d %10d %10d %10d' % row)
+                file.write('%s,%s,%d,%d,%d,%d,%d\n' % ((board.name,) + row))
+
     def cortex_m4(self):
         board = CORTEX_M4
         self.case('cortex-m4.break-rule', self.run_break_rule, board, CHIPS['w25q64'])
@@ -225,6 +289,7 @@ class Bench:
                   ['run=scenarios', 'scratch=4096', 'write_buffer=4096'])
         self.case('cortex-m4.w25q64.baseline.mapped', self.run_program, board, CHIPS['w25q64'],
                   ['run=baseline', 'mapped', 'cache=0', 'scratch=256', 'file_buffer=16'])
+        self.case('cortex-m4.w25q64.counts', self.run_counts, board, CHIPS['w25q64'])
 
 
 def main():
