@@ -31,6 +31,9 @@ void board_exit(enum board_status status) __attribute__((noreturn));
 /* Power goes at page program or erase number `operation` from now on (from 1; 0: never). `torn` says what of it is
  * done: see cut_bus.h. Nonzero where the board can not do that. */
 int board_cut_at(uint32_t operation, uint32_t torn);
+/* Prints "operations KINDS": one letter for each since then, p program, s, h or b an erase of 4, 32 or 64 KiB; the first
+ * few thousand. Nothing where the board can not cut. */
+void board_print_operations(void);
 /* Tests of the driver below the filesystem: 0, or the line that failed. Prints what it did. */
 int board_test_driver(void);
 /* Breaks the rule that programs only clear bits, so that a checker outside can prove that it sees it. 0, or -1. */

@@ -36,9 +36,17 @@ const struct fffs_flash *board_flash(void)
 int board_cut_at(uint32_t operation, uint32_t torn)
 {
     cut.operations = 0;
+    memset(cut.kinds, 0, sizeof cut.kinds);
     cut.at = operation;
     cut.torn = torn;
     return 0;
+}
+
+void board_print_operations(void)
+{
+    board_print("operations ");
+    board_print(cut.kinds);
+    board_print("\n");
 }
 
 /* ---- The driver alone ---- */

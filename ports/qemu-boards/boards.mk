@@ -3,7 +3,7 @@
 BOARDS_DIR = $(BUILD)/boards
 BOARDS_PORT = ports/qemu-boards
 BOARDS_COMMON = $(FFFS_SRC) bench/workload.c bench/adapters/adapter_fastffs.c \
-  $(addprefix $(BOARDS_PORT)/,main.c volume.c text.c baseline.c scenarios.c counts.c)
+  $(addprefix $(BOARDS_PORT)/,main.c volume.c text.c baseline.c scenarios.c counts.c power.c)
 BOARDS_SPINOR = $(addprefix $(BOARDS_PORT)/,board_spinor.c spinor.c cut_bus.c semihosting.c)
 BOARDS_HEADERS = $(wildcard include/fastffs/*.h src/*.h bench/*.h bench/adapters/*.h $(BOARDS_PORT)/*.h $(BOARDS_PORT)/*.ld) \
   $(BOARDS_PORT)/boards.mk

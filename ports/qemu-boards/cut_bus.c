@@ -45,12 +45,25 @@ static void erase_part(struct cut_bus *cut, uint32_t bytes)
     }
 }
 
+static char kind_of(uint8_t code)
+{
+    switch (erase_bytes(code)) {
+    case 0: return 'p';
+    case SECTOR: return 's';
+    case 8u * SECTOR: return 'h';
+    default: return 'b';
+    }
+}
+
 static void take_header(struct cut_bus *cut, const uint8_t *data, uint32_t bytes)
 {
     cut->header_bytes = bytes < sizeof cut->header ? bytes : (uint32_t)sizeof cut->header;
     memcpy(cut->header, data, cut->header_bytes);
-    if (is_program(data[0]) || erase_bytes(data[0]) != 0)
-        cut->cutting = ++cut->operations == cut->at;
+    if (!is_program(data[0]) && erase_bytes(data[0]) == 0)
+        return;
+    if (cut->operations < sizeof cut->kinds - 1u)
+        cut->kinds[cut->operations] = kind_of(data[0]);
+    cut->cutting = ++cut->operations == cut->at;
 }
 
 static void select(void *context, int on)

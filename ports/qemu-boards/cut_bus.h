@@ -12,6 +12,7 @@ struct cut_bus {
     uint32_t at;                 /* program or erase number (from 1) that power goes in, 0: never */
     uint32_t torn;               /* what of it is done: 0 nothing, 255 all of it (but nobody is told), else a part of it */
     uint32_t operations;         /* programs and erases so far */
+    char kinds[4001];            /* of the first ones, as text: p program, s, h, b erase of 4, 32, 64 KiB */
     int stay_busy;               /* nonzero: the status says busy for ever */
     uint32_t status_reads;
     /* The transaction under way. */

@@ -16,7 +16,7 @@ static int run_break_rule(void)
 
 static const struct { const char *name; int (*run)(void); } programs[] = {
     { "driver", run_driver }, { "scenarios", run_scenarios }, { "baseline", run_baseline },
-    { "counts", run_counts }, { "break-rule", run_break_rule }
+    { "power", run_power }, { "counts", run_counts }, { "break-rule", run_break_rule }
 };
 
 int board_program(void)

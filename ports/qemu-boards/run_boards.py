@@ -9,6 +9,7 @@ Prints "ok NAME" or "not ok NAME" for each case and "N passed, N failed" at the 
 import argparse
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -147,7 +148,7 @@ class Bench:
 
     def compare_files(self, image, files):
         """`files`: name -> (size, crc). The image holds exactly these."""
-        folder = self.path('extracted')
+        folder = image + '.files'
         shutil.rmtree(folder, ignore_errors=True)
         extract = subprocess.run([self.tool, 'extract', '-q', image, folder], stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT)
@@ -208,13 +209,183 @@ class Bench:
         result = self.boot(board, image, chip, words)
         result.expect_done()
         self.expect_clean_log(board, chip, result.log)
-        files = {line.split()[1]: (int(line.split()[2]), line.split()[3])
-                 for line in result.lines if line.startswith('file ')}
+        files = self.files_of(result)
         expect(files, 'no files listed')
         self.check_image(image)
         self.compare_files(image, files)
         self.compare_with_host(image, words, result)
         return '%d files compared' % len(files)
+
+    # ---- Power cuts ----
+
+    def files_of(self, result):
+        return {line.split()[1]: (int(line.split()[2]), line.split()[3])
+                for line in result.lines if line.startswith('file ')}
+
+    def power_words(self, setup, *more):
+        return ['run=power'] + list(setup) + list(more)
+
+    def verify_boot(self, board, chip, image, setup, lo, hi, steps=12, cut=None):
+        """A reboot after a cut: the host reads the image as the cut left it, then the board mounts it, finds the step, does
+        some more and unmounts. All three must agree. Gives the step found, and the one that the board left the volume at."""
+        before = image + '.before'
+        shutil.copyfile(image, before)
+        words = self.power_words(setup, 'lo=%d' % lo, 'hi=%d' % hi, 'steps=%d' % steps, 'manifest')
+        result = self.boot(board, image, chip, words)
+        result.expect_done()
+        self.expect_clean_log(board, chip, result.log)
+        self.check_image(before)
+        self.compare_files(before, self.files_of(result))
+        self.check_image(image)
+        found = int(result.first('state')[0])
+        return found, found + steps
+
+    def cut_once(self, base, worker, board, chip, setup, start, cut, torn, second):
+        """Power goes at one operation; with `second` again at that one of the reboot."""
+        image = self.path('cut%d.bin' % worker)
+        shutil.copyfile(base, image)
+        words = self.power_words(setup, 'lo=%d' % start, 'hi=%d' % start, 'steps=100000', 'cut=%d' % cut, 'torn=%d' % torn)
+        result = self.boot(board, image, chip, words)
+        expect(result.status == CUT, 'not cut: ' + '; '.join(result.lines[-3:]))
+        self.expect_clean_log(board, chip, result.log)
+        acked = max([start] + [int(line.split()[1]) for line in result.lines if line.startswith('acked ')])
+        if second:
+            words = self.power_words(setup, 'lo=%d' % acked, 'hi=%d' % (acked + 1), 'steps=1', 'cut=%d' % second,
+                                     'torn=%d' % ((torn * 7 + 31) % 256))
+            result = self.boot(board, image, chip, words)
+            expect(result.status == CUT, 'not cut again: ' + '; '.join(result.lines[-3:]))
+            self.expect_clean_log(board, chip, result.log)
+        found, _ = self.verify_boot(board, chip, image, setup, acked, acked + (2 if second else 1))
+        return found - acked
+
+    def run_cuts(self, board, chip, setup, steps, choose):
+        """A base image of so many steps; then from it power goes at each of the operations that `choose` picks from their
+        kinds."""
+        base = self.blank_image(chip.size, 'base.bin')
+        result = self.boot(board, base, chip, self.power_words(setup, 'format', 'steps=%d' % steps))
+        result.expect_done()
+        trial = self.path('trial.bin')
+        shutil.copyfile(base, trial)
+        state = 'lo=%d' % steps, 'hi=%d' % steps
+        result = self.boot(board, trial, chip, self.power_words(setup, 'steps=4000', *state))
+        result.expect_done()
+        kinds = result.first('operations')[0]
+        plan = choose(kinds)
+        expect(len(plan) > 0, 'no operation to cut among ' + kinds[:200])
+        completed, failures = [0, 0], []
+        lock = threading.Lock()
+
+        def work(worker):
+            while True:
+                with lock:
+                    if not plan or failures:
+                        return
+                    cut, torn, second = plan.pop(0)
+                try:
+                    after = self.cut_once(base, worker, board, chip, setup, steps, cut, torn, second)
+                    with lock:
+                        completed[1 if after else 0] += 1
+                except Failed as failure:
+                    with lock:
+                        failures.append('cut=%d (%s) torn=%d second=%d: %s' % (cut, kinds[cut - 1], torn, second, failure))
+        workers = [threading.Thread(target=work, args=(worker,)) for worker in range(self.options.jobs)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        expect(not failures, '; '.join(failures))
+        return '%d cuts, the change under way was done in %d' % (sum(completed), completed[1])
+
+    def boot_and_kill(self, board, chip, image, setup, lo, hi, acks, exact):
+        """Boots, waits for so many acknowledged steps, stops the power. Gives the state at boot, and the last step
+        acknowledged. exact: QEMU is stopped first, which writes everything to the file."""
+        log, socket_path = image + '.log', self.path('qmp')
+        words = self.power_words(setup, 'lo=%d' % lo, 'hi=%d' % hi, 'steps=1000000', 'manifest')
+        command = board.command(self.build, image, chip, words, log) + ['-qmp', 'unix:%s,server=on,wait=off' % socket_path]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.work,
+                                   stdin=subprocess.DEVNULL)
+        watchdog = threading.Timer(120, process.kill)
+        watchdog.start()
+        lines = []
+        for line in process.stdout:
+            lines.append(line.decode('ascii', 'replace').rstrip('\n'))
+            acks -= lines[-1].startswith('acked ')
+            if acks <= 0 or lines[-1].startswith('exit '):
+                break
+        if exact and process.poll() is None:
+            self.stop(socket_path)
+        process.kill()
+        lines += process.stdout.read().decode('ascii', 'replace').split('\n')[:-1] # a line that was cut too does not count
+        process.wait()
+        watchdog.cancel()
+        result = Result(None, lines, self.read_log(log))
+        expect(acks <= 0, 'ended by itself: ' + '; '.join(lines[-3:]))
+        self.expect_clean_log(board, chip, result.log)
+        state = int(result.first('state')[0])
+        return state, max([state] + [int(line.split()[1]) for line in lines if line.startswith('acked ')]), result
+
+    @staticmethod
+    def stop(socket_path):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(60)
+            connection.connect(socket_path)
+            with connection.makefile('rw') as stream:
+                stream.readline()
+                stream.write('{"execute":"qmp_capabilities"}{"execute":"stop"}')
+                stream.flush()
+                while 'STOP' not in stream.readline():
+                    pass
+                stream.readline()
+
+    def run_kills(self, board, chip, setup, count, exact):
+        """So many boots on one image, each killed at a time of its own. After an exact cut all that was acknowledged must
+        be there. After a raw kill the file may be some earlier state, but one of the history."""
+        image = self.blank_image(chip.size)
+        self.boot(board, image, chip, self.power_words(setup, 'format')).expect_done()
+        lo = hi = lost = 0
+        before = image + '.before'
+        random = 12345
+        for number in range(count):
+            random = (random * 1103515245 + 12345) & 0x7fffffff
+            shutil.copyfile(image, before)
+            state, acked, result = self.boot_and_kill(board, chip, image, setup, lo, hi, 1 + (random >> 16) % 80, exact)
+            self.check_image(before)
+            self.compare_files(before, self.files_of(result))
+            if number and not exact:
+                lost += state < last
+            lo, hi, last = (acked if exact else state), acked + 1, acked
+        found, end = self.verify_boot(board, chip, image, setup, lo, hi)
+        return '%d boots, %d steps%s' % (count, end, '' if exact else ', %d kills lost acknowledged steps' % lost)
+
+    def run_power_self_test(self, board, chip, setup):
+        """The judge itself: a volume that is not in the range allowed must be refused."""
+        image = self.blank_image(chip.size)
+        self.boot(board, image, chip, self.power_words(setup, 'format', 'steps=30')).expect_done()
+        for lo, hi in ((0, 29), (31, 40)):
+            result = self.boot(board, image, chip, self.power_words(setup, 'lo=%d' % lo, 'hi=%d' % hi))
+            expect(result.status == 1, 'a state outside %d .. %d was accepted' % (lo, hi))
+
+    def power(self):
+        board, quick = CORTEX_M4, self.options.quick
+        small = ['keys=40', 'most=700', 'sectors=44', 'files=64']
+        self.case('cortex-m4.power.self-test', self.run_power_self_test, board, CHIPS['w25q80bl'], small)
+
+        def first_operations(kinds):
+            """Each of the first 320; part done, none, all in turn; every fifth is cut again in the reboot."""
+            torn = (0, 255, 17, 90, 128, 200, 254, 60, 1, 240)
+            return [(n, torn[n % 10], 1 + n // 5 % 9 if n % 5 == 0 else 0) for n in range(1, 321) if n <= len(kinds)]
+
+        def block_erases(kinds):
+            """Erases of 32 and 64 KiB, each stopped at several places."""
+            places = [n + 1 for n, kind in enumerate(kinds) if kind in 'hb'][:3 if quick else 12]
+            return [(n, torn, 0) for n in places for torn in (0, 20, 128, 240, 255)]
+        self.case('cortex-m4.power.every-operation', self.run_cuts, board, CHIPS['w25q80bl'], small, 400, first_operations)
+        large = ['keys=60', 'most=9000', 'sectors=256']
+        self.case('cortex-m4.power.block-erases', self.run_cuts, board, CHIPS['w25q80bl'], large, 400, block_erases)
+        exact, raw = (40, 20) if quick else (120, 80)
+        for setup, name in ((small, 'small'), (large, 'large')):
+            self.case('cortex-m4.power.exact.' + name, self.run_kills, board, CHIPS['w25q64'], setup, exact, True)
+            self.case('cortex-m4.power.kill.' + name, self.run_kills, board, CHIPS['w25q64'], setup, raw, False)
 
     # ---- Instruction counts ----
 
@@ -298,10 +469,12 @@ def main():
     parser.add_argument('--quick', action='store_true')
     parser.add_argument('--only', default='')
     parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     bench = Bench(os.path.abspath(options.build), options)
     try:
         bench.cortex_m4()
+        bench.power()
     finally:
         if options.keep:
             print('# kept: ' + bench.work)

@@ -8,10 +8,15 @@
 #define BOARD_ARENA_BYTES 16384
 #endif
 
+#ifndef BOARD_SEGMENTS
+#define BOARD_SEGMENTS 1100
+#endif
+
 enum { CHUNK = 192 };
 
 struct volume volume;
 static uint64_t arena[BOARD_ARENA_BYTES / 8];
+static uint16_t segment_table[BOARD_SEGMENTS]; /* the adapter's is made for a volume on all of the flash */
 static uint8_t chunk[CHUNK];
 
 /* ---- Arguments ---- */
@@ -112,10 +117,13 @@ int volume_init(void)
         return -1;
     }
     print_declaration(volume.flash, &setup);
-    if (adapter_fastffs_init(&volume.adapter, volume.flash, &setup, arena, sizeof arena) == 0)
-        return 0;
-    board_print("the buffers do not fit\n");
-    return -1;
+    if (adapter_fastffs_init(&volume.adapter, volume.flash, &setup, arena, sizeof arena) != 0) {
+        board_print("the buffers do not fit\n");
+        return -1;
+    }
+    volume.adapter.config.segment_table = segment_table;
+    volume.adapter.config.segment_table_entries = BOARD_SEGMENTS;
+    return 0;
 }
 
 int volume_erase(uint32_t bytes)
@@ -257,30 +265,36 @@ int volume_check(void)
     return fffs_check(&volume.adapter.fs, print_finding, NULL);
 }
 
-static uint32_t crc32_update(uint32_t crc, const uint8_t *data, uint32_t bytes)
+uint32_t volume_crc32(uint32_t crc, const uint8_t *bytes, uint32_t count)
 {
-    while (bytes-- > 0) {
-        crc ^= *data++;
+    crc = ~crc;
+    while (count-- > 0) {
+        crc ^= *bytes++;
         for (unsigned bit = 0; bit < 8; bit++)
             crc = crc >> 1 ^ (0xEDB88320u & (0u - (crc & 1u)));
     }
-    return crc;
+    return ~crc;
 }
 
-void volume_print_file(const char *name, uint32_t seed, uint32_t size)
+void volume_print_line(const char *name, uint32_t size, uint32_t crc)
 {
-    uint32_t crc = 0xFFFFFFFFu;
-
-    for (uint32_t done = 0; done < size; done += CHUNK) {
-        uint32_t part = size - done < CHUNK ? size - done : CHUNK;
-        bench_fill(chunk, seed, done, part);
-        crc = crc32_update(crc, chunk, part);
-    }
     board_print("file ");
     board_print(name);
     board_print(" ");
     print_number(size);
     board_print(" ");
-    print_hex(~crc, 8);
+    print_hex(crc, 8);
     board_print("\n");
+}
+
+void volume_print_file(const char *name, uint32_t seed, uint32_t size)
+{
+    uint32_t crc = 0;
+
+    for (uint32_t done = 0; done < size; done += CHUNK) {
+        uint32_t part = size - done < CHUNK ? size - done : CHUNK;
+        bench_fill(chunk, seed, done, part);
+        crc = volume_crc32(crc, chunk, part);
+    }
+    volume_print_line(name, size, crc);
 }

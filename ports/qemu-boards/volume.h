@@ -36,6 +36,8 @@ int volume_count(const char *prefix);
 int volume_check(void);
 /* Prints "file NAME SIZE CRC-32", computed from what the file must hold. */
 void volume_print_file(const char *name, uint32_t seed, uint32_t size);
+void volume_print_line(const char *name, uint32_t size, uint32_t crc);
+uint32_t volume_crc32(uint32_t crc, const uint8_t *bytes, uint32_t count);
 
 /* Arguments: words of the form key=value, or a word alone. */
 uint32_t argument_number(const char *key, uint32_t fallback);
