@@ -78,13 +78,13 @@ static int check_point(struct check *check, const struct fffs_point *point)
     return check_blank(check, point->next, point->limit, "the flash behind an append point is not blank");
 }
 
-/* The newest unit behind its last record. Before this session's first change mount has judged it, not this. */
+/* The newest unit behind its last record. Where a log was read and this session has changed nothing mount has judged it. */
 static int check_log_end(struct check *check)
 {
     const struct fffs *fs = check->fs;
     uint32_t unit = fffs_log_newest(fs);
 
-    if ((fs->log.state & FFFS_LOG_SESSION) == 0 || fs->failed != 0)
+    if ((fs->log.state & (FFFS_LOG_SESSION | FFFS_LOG_FRESH)) == 0 || fs->failed != 0)
         return FFFS_OK;
     return check_blank(check, fffs_stride_address(&fs->shape, unit, fs->log.end),
                        fffs_unit_address(&fs->shape, unit + 1u), "the index behind its last record is not blank");

@@ -541,7 +541,7 @@ static int read_unit(struct fffs *fs, struct mounting *m, struct reading *r, uin
     uint8_t *buffer = (uint8_t *)fs->config->scratch, shift = fs->shape.stride_shift;
 
     *copies_crc = 0;
-    for (; at < end && (at < first || (unit->flags & UNIT_SESSION) != 0) && m->log_status == FFFS_OK; at++) {
+    for (; at < end && (at <= first || (unit->flags & UNIT_SESSION) != 0) && m->log_status == FFFS_OK; at++) {
         uint32_t address = fffs_stride_address(&fs->shape, m->newest, at);
         uint8_t *stride = buffer + ((at - from) << shift);
         struct fffs_record record;
@@ -566,6 +566,9 @@ static int read_unit(struct fffs *fs, struct mounting *m, struct reading *r, uin
                 m->damage = fffs_corrupt();
         } else if (at < first) {
             take_mark(unit, at - copies_end, kind, kind == FFFS_STRIDE_VALID && is_own_mark(&record, at - copies_end, at));
+        } else if ((unit->flags & UNIT_SESSION) == 0) {
+            /* Records follow a session mark only after it returned: no cut explains its loss (I4). */
+            m->log_status = kind != FFFS_STRIDE_BLANK ? fffs_corrupt() : FFFS_OK;
         } else {
             m->log_status = take_stride(fs, r, kind, &record, at);
             if (kind == FFFS_STRIDE_VALID)
