@@ -33,6 +33,7 @@ $(BUILD)/%.o: %.c
 
 -include tools/tools.mk
 -include tests/tests.mk
+-include fuzz/fuzz.mk
 -include bench/bench.mk
 -include scripts/footprint.mk
 -include ports/ports.mk

@@ -190,13 +190,23 @@ size_t fuzz_pack(const struct fuzz_options *options, const uint8_t *image, uint8
 
 /* ---- Buffers ---- */
 
+enum { GUARD_BYTES = 16, GUARD = 0x5A };
+
 static void *block(struct fuzz_volume *volume, int index, uint32_t bytes)
 {
-    volume->blocks[index] = bytes == 0 ? NULL : malloc(bytes);
+    uint32_t guard = 0;
+
+#if !defined(FUZZ_SANITIZED) /* which sees what goes beyond without a guard */
+    guard = GUARD_BYTES;
+#endif
+    volume->bytes[index] = bytes;
+    volume->blocks[index] = bytes == 0 ? NULL : malloc(bytes + guard);
     if (bytes != 0 && volume->blocks[index] == NULL)
         abort();
-    if (bytes != 0)
+    if (bytes != 0) {
         memset(volume->blocks[index], 0xA5, bytes);
+        memset((uint8_t *)volume->blocks[index] + bytes, GUARD, guard);
+    }
     return volume->blocks[index];
 }
 
@@ -224,6 +234,14 @@ void fuzz_volume_free(struct fuzz_volume *volume)
 {
     int i;
 
-    for (i = 0; i < 4; i++)
+    for (i = 0; i < 4; i++) {
+#if !defined(FUZZ_SANITIZED)
+        int j;
+
+        for (j = 0; j < GUARD_BYTES && volume->blocks[i] != NULL; j++)
+            if (((uint8_t *)volume->blocks[i])[volume->bytes[i] + (uint32_t)j] != GUARD)
+                fuzz_fail("buffer %d was written beyond its %u bytes", i, (unsigned)volume->bytes[i]);
+#endif
         free(volume->blocks[i]);
+    }
 }

@@ -10,6 +10,14 @@
 #include <stdint.h>
 #include "fastffs/fastffs.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define FUZZ_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FUZZ_SANITIZED
+#endif
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A finding: prints and aborts. */
@@ -67,6 +75,7 @@ struct fuzz_volume {
     struct fffs fs;
     struct fffs_config config;
     void *blocks[4];
+    uint32_t bytes[4];
 };
 
 /* `mode` selects cache, scratch and write buffer; `segments` is the size of the segment table, 0 none. */

@@ -246,7 +246,7 @@ static int open_table(struct fffs *fs, const struct fffs_node *node, uint32_t in
     table->count = fffs_get16(table->chunk + FFFS_TABLE_COUNT);
     table->start = fffs_get32(table->chunk + FFFS_TABLE_START);
     table->bytes = FFFS_TABLE_HEADER + FFFS_TABLE_CRC_BYTES + table->count * (uint32_t)FFFS_EXTENT_BYTES;
-    if (table->count == 0 || fffs_get16(table->chunk + FFFS_TABLE_INDEX) != index)
+    if (table->count == 0 || table->count > FFFS_EXTENTS_MAX || fffs_get16(table->chunk + FFFS_TABLE_INDEX) != index)
         return fffs_corrupt();
     return check_table(fs, table);
 }
@@ -333,7 +333,7 @@ int fffs_extent_find(struct fffs *fs, const struct fffs_node *node, uint32_t off
         found = find_inline(fs, node, offset, piece);
     if (found < 0)
         return found;
-    return found ? FFFS_OK : fffs_corrupt();
+    return found && piece->start <= offset ? FFFS_OK : fffs_corrupt(); /* the first table block may begin too late */
 }
 
 void fffs_walk_begin(struct fffs_walk *walk)

@@ -115,7 +115,8 @@ enum {
     FFFS_TABLE_COUNT = 8,       /* u16 extents */
     FFFS_TABLE_INDEX = 10,      /* u16 number of table blocks before this one */
     FFFS_TABLE_HEADER = 12,
-    FFFS_TABLE_CRC_BYTES = 4
+    FFFS_TABLE_CRC_BYTES = 4,
+    FFFS_EXTENTS_MAX = 28       /* most extents of a table block */
 };
 
 enum { FFFS_FEATURES_KNOWN = 0 };

@@ -31,8 +31,10 @@ test: all $(RUN_TESTS) ## all tests; ends with "N passed, N failed"
 
 test-sanitize: ## the test program under address and undefined-behaviour sanitizers, with clang where there is one
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize CC="$$(command -v clang || echo $(CC))" OPT="-O1 -g" \
-	  CFLAGS="$(CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" tests
+	  CFLAGS="$(CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer" tests fuzz-replays
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 $(BUILD)/sanitize/run_tests --slow 4
+	@for replay in $(BUILD)/sanitize/replay-*; do ASAN_OPTIONS=detect_leaks=0 "$$replay" fuzz/*/"$${replay##*/replay-}" \
+	  >$(BUILD)/replay.log 2>&1 || { tail -40 $(BUILD)/replay.log; exit 1; }; done
 
 coverage: ## line and branch coverage of src/ (gcovr)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CC=gcc OPT="-O0 -g" CFLAGS="$(CFLAGS) --coverage" tests

@@ -35,6 +35,14 @@ for script in tests/tool/test_tool.sh scripts/check_*.sh; do
     if [ "$status" -eq 0 ]; then grep '^not ok' "$out"; else grep -v '^ok' "$out"; fi
     add "$out" "$script" "$status"
 done
-rm -f "$out"
+for replay in "$build"/replay-*; do # the committed inputs of the fuzz targets: "ok FILE" for each, the last before a crash
+    [ -x "$replay" ] || continue
+    target=${replay##*/replay-}
+    "$replay" fuzz/*/"$target" >"$out" 2>"$out.error"
+    status=$?
+    if [ "$status" -ne 0 ]; then tail -5 "$out.error"; fi
+    add "$out" "$replay" "$status"
+done
+rm -f "$out" "$out.error"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
