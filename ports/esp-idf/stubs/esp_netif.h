@@ -1,0 +1,9 @@
+/* Stub. */
+#ifndef STUB_ESP_NETIF_H
+#define STUB_ESP_NETIF_H
+
+#include "esp_err.h"
+
+esp_err_t esp_netif_init(void);
+
+#endif
