@@ -27,6 +27,12 @@ function split_list(text, into,    n, i, part) {
 }
 FNR == 1 { file++; next }
 file <= 2 { value[$1, $2, $3, $4 "." $5] = $7; unit[$4 "." $5] = $6 }
+# Rows from logs of boards, by bench/esp32s3.
+file == 1 && ($3 ~ /-measured$/ || $3 == "host-stub") && !(($1, $2, $3) in run_seen) {
+    run_seen[$1, $2, $3] = 1
+    if (!($3 in run_columns)) run_models[++run_count] = $3
+    run_columns[$3] = run_columns[$3] $1 " " $2 ";"
+}
 file == 3 {
     name = $3 "." $4
     targets++
@@ -196,6 +202,27 @@ function table_ram(    cells, i, n, configs, c, names) {
     end_table()
 }
 
+# What the board projects measured: one table per kind of board, raw flash first.
+function tables_board(    m, i, n, part, lists, word) {
+    for (m = 1; m <= run_count; m++) {
+        heading(run_models[m] == "host-stub" ? \
+            "Board programs on a host (host-stub): emulated flash, no board, for testing the programs only" : \
+            "Measured on a board with bench/esp32s3: " run_models[m])
+        clear()
+        n = split(run_columns[run_models[m]], part, ";")
+        for (i = 1; i < n; i++) {
+            split(part[i], word, " ")
+            add(part[i], word[1] "-" word[2])
+        }
+        split_list("probe.read_4_mean probe.read_256_mean probe.read_4096_mean probe.program_4_mean probe.program_64_mean " \
+            "probe.program_256_mean probe.program_1024_mean probe.program_4096_mean probe.erase_blank_4096_mean " \
+            "probe.erase_full_4096_mean probe.erase_blank_32768_mean probe.erase_full_32768_mean " \
+            "probe.erase_blank_65536_mean probe.erase_full_65536_mean", lists)
+        comparison(run_models[m], lists, columns, titles, columns_count)
+        comparison(run_models[m], board, columns, titles, columns_count)
+    }
+}
+
 END {
     table_targets()
     heading("Simulated against simulated: esp32s3-fit, flash time only (a value with ! misses its target)")
@@ -222,4 +249,5 @@ END {
     add("fastffs-prototype default", "prototype"); add("fastffs-prototype minimal", "proto-minimal")
     add("littlefs vfs", "littlefs"); add("fatfs wl", "fatfs-wl"); add("jesfs default", "jesfs"); add("spiffs default", "spiffs")
     comparison("esp32s3-board", board, columns, titles, columns_count)
+    tables_board()
 }
