@@ -17,6 +17,14 @@
 
 /* ---- Discovery ---- */
 
+/* Whether what is no header is erased flash that does not read as ones. */
+static int header_is_erased(const struct fffs_flash *flash, uint32_t address)
+{
+    int blank = flash->is_blank == NULL ? 0 : flash->is_blank(flash->context, address, FFFS_HDR_BYTES);
+
+    return blank < 0 ? FFFS_ERR_IO : blank == 1 ? FFFS_ERR_BLANK : FFFS_ERR_FOREIGN;
+}
+
 static int header_at(const struct fffs_flash *flash, uint32_t address, struct fffs_header *header)
 {
     uint8_t bytes[FFFS_HDR_BYTES];
@@ -27,6 +35,8 @@ static int header_at(const struct fffs_flash *flash, uint32_t address, struct ff
     status = fffs_io_read_device(flash, address, bytes, sizeof bytes);
     if (status == FFFS_OK)
         status = fffs_header_decode(bytes, header);
+    if (status == FFFS_ERR_FOREIGN)
+        return header_is_erased(flash, address);
     if (status == FFFS_OK && fffs_unit_address(&header->shape, header->unit) != address)
         return FFFS_ERR_FOREIGN; /* a copy of a unit, in file data say */
     return status;

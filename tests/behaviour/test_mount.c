@@ -21,6 +21,19 @@ TEST(blank_flash_is_blank)
     rig_destroy(rig);
 }
 
+/* Erased flash that does not read as ones: the first mount must say blank, or nobody would format it. */
+TEST(blank_encrypted_flash_is_blank)
+{
+    struct rig *rig = rig_create(rig_point_of("s4096-g16-n256-hash-sc512-fb256-crypt"));
+    struct fffs_geometry geometry;
+
+    CHECK_STATUS(rig_mount(rig), FFFS_ERR_BLANK);
+    CHECK_STATUS(fffs_discover(&rig->flash, &geometry), FFFS_ERR_BLANK);
+    CHECK_OK(rig_format(rig));
+    CHECK_OK(rig_mount(rig));
+    rig_destroy(rig);
+}
+
 TEST(foreign_data_is_foreign)
 {
     static const uint8_t fills[] = { 0x00, 0x55, 0xFE };
@@ -833,6 +846,7 @@ TEST(empty_volumes_remount_without_a_change)
 SUITE(mount)
 {
     RUN(blank_flash_is_blank);
+    RUN(blank_encrypted_flash_is_blank);
     RUN(foreign_data_is_foreign);
     RUN(device_errors_at_mount_are_io_errors);
     RUN(buffers_too_small_are_told_before_anything_happens);
