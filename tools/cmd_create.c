@@ -9,6 +9,7 @@ static const char help[] =
     "  -b, --sector-size N   256 to 65536, a power of two; default 4096\n"
     "      --granule N       smallest unit the flash can program, 1 to 256; default 1. It must match the device\n"
     "      --segment-size N  unit of reclaim, sector size times a power of two; default: chosen\n"
+    "      --block-offset N  where the partition begins within a 64 KiB block of the chip; default 0\n"
     "      --max-files N     names the index has room for; default: one per 4 KiB of size, at least 16, and with --from at\n"
     "                        least as many as the folder has\n"
     "      --from DIR        put the files of this folder into it (see 'fastffs load --help')\n"
@@ -24,12 +25,13 @@ static const char help[] =
     "Sizes take K, M and 0x. An existing IMAGE is replaced, in one step and only when everything went well.\n"
     "Leave room for work: on a volume that is full to the brim, files can only be deleted.\n";
 
-enum { OPTION_GRANULE = 256, OPTION_SEGMENT, OPTION_FILES, OPTION_FROM, OPTION_PREFIX, OPTION_NAME_MAX, OPTION_ALL,
+enum { OPTION_GRANULE = 256, OPTION_SEGMENT, OPTION_BLOCK, OPTION_FILES, OPTION_FROM, OPTION_PREFIX, OPTION_NAME_MAX, OPTION_ALL,
        OPTION_VERIFY, OPTION_DRY_RUN, OPTION_JSON };
 
 static const struct option options[] = {
     { "size", required_argument, NULL, 's' }, { "sector-size", required_argument, NULL, 'b' },
     { "granule", required_argument, NULL, OPTION_GRANULE }, { "segment-size", required_argument, NULL, OPTION_SEGMENT },
+    { "block-offset", required_argument, NULL, OPTION_BLOCK },
     { "max-files", required_argument, NULL, OPTION_FILES }, { "from", required_argument, NULL, OPTION_FROM },
     { "prefix", required_argument, NULL, OPTION_PREFIX }, { "name-max", required_argument, NULL, OPTION_NAME_MAX },
     { "all", no_argument, NULL, OPTION_ALL }, { "verify", no_argument, NULL, OPTION_VERIFY },
@@ -53,6 +55,7 @@ static uint32_t *number_of(struct request *request, int option)
     case 's': return &request->plan.size_bytes;
     case 'b': return &request->plan.geometry.sector_bytes;
     case OPTION_GRANULE: return &request->plan.granule_bytes;
+    case OPTION_BLOCK: return &request->plan.block_offset_bytes;
     case OPTION_SEGMENT: return &request->plan.geometry.segment_bytes;
     case OPTION_FILES: return &request->plan.geometry.max_files;
     case OPTION_NAME_MAX: return &request->tree.name_max;
@@ -66,7 +69,7 @@ static int take_option(struct request *request, int option)
     uint32_t *number = number_of(request, option);
 
     if (number != NULL) {
-        if (tool_parse_size(optarg, number) != 0 || *number == 0)
+        if (tool_parse_size(optarg, number) != 0 || (*number == 0 && option != OPTION_BLOCK))
             return tool_usage(&command_create, "'%s' is not a size", optarg);
         return EXIT_OK;
     }
@@ -97,6 +100,9 @@ static int check_request(const struct request *request)
     if (size % sector != 0)
         return tool_usage(&command_create, "size %u is not a multiple of the sector size %u: use %u", (unsigned)size,
                           (unsigned)sector, (unsigned)(size < sector ? sector : size / sector * sector));
+    if (request->plan.block_offset_bytes % sector != 0 || request->plan.block_offset_bytes >= 65536)
+        return tool_usage(&command_create, "block offset %u: it must be a multiple of the sector size, below 65536",
+                          (unsigned)request->plan.block_offset_bytes);
     if (request->tree.name_max > FFFS_NAME_MAX)
         return tool_usage(&command_create, "--name-max %u: this tool is built for names up to %u bytes",
                           (unsigned)request->tree.name_max, (unsigned)FFFS_NAME_MAX);

@@ -93,7 +93,7 @@ static int plan_is_sane(const struct image_plan *plan)
     uint32_t granule = plan->granule_bytes;
 
     return is_power_of_two(sector) && sector >= 256 && sector <= 65536 && plan->size_bytes >= sector &&
-           plan->size_bytes % sector == 0 && (granule == 0 || (is_power_of_two(granule) && granule <= 256));
+           plan->size_bytes % sector == 0 && plan->block_offset_bytes % sector == 0 && (granule == 0 || (is_power_of_two(granule) && granule <= 256));
 }
 
 static void plan_options(const struct image_plan *plan, struct fffs_format_options *options)
@@ -116,19 +116,21 @@ int image_plan_geometry(const struct image_plan *plan, struct fffs_geometry *geo
         return FFFS_ERR_UNSUPPORTED;
     erase_sizes(image_sector_bytes(plan), plan->size_bytes, flash.erase_bytes);
     flash.granule_bytes = plan->granule_bytes == 0 ? 1 : plan->granule_bytes;
+    flash.block_offset_bytes = plan->block_offset_bytes;
     plan_options(plan, &options);
     return fffs_format_plan(&flash, &options, geometry);
 }
 
 /* ---- Making and opening ---- */
 
-static struct nor *make_nor(const struct fffs_geometry *geometry, int model)
+static struct nor *make_nor(const struct fffs_geometry *geometry, uint32_t block_offset_bytes, int model)
 {
     struct nor_config config;
 
     memset(&config, 0, sizeof config);
     config.size_bytes = geometry->sector_bytes * geometry->sector_count;
     config.granule_bytes = geometry->granule_bytes;
+    config.block_offset_bytes = block_offset_bytes;
     erase_sizes(geometry->sector_bytes, config.size_bytes, config.erase_bytes);
     config.sparse = config.size_bytes > SPARSE_ABOVE_BYTES;
     config.on_violation = NOR_COUNT;
@@ -137,7 +139,7 @@ static struct nor *make_nor(const struct fffs_geometry *geometry, int model)
 }
 
 /* An image without contents whose buffers fit `geometry`. */
-static struct image *new_image(const char *path, const struct fffs_geometry *geometry, int model)
+static struct image *new_image(const char *path, const struct fffs_geometry *geometry, uint32_t block_offset_bytes, int model)
 {
     struct image *image = tool_alloc(sizeof *image);
     struct fffs_config *config = &image->config;
@@ -145,7 +147,7 @@ static struct image *new_image(const char *path, const struct fffs_geometry *geo
     memset(image, 0, sizeof *image);
     image->path = path;
     image->geometry = *geometry;
-    image->nor = make_nor(geometry, model);
+    image->nor = make_nor(geometry, block_offset_bytes, model);
     config->flash = nor_flash(image->nor);
     config->scratch = tool_alloc(SCRATCH_BYTES);
     config->scratch_bytes = SCRATCH_BYTES;
@@ -184,7 +186,7 @@ int image_make(struct image **image, const char *path, const struct image_plan *
     *image = NULL;
     if (status != FFFS_OK)
         return status;
-    *image = new_image(path, &geometry, NOR_TIME_ESP32S3_FIT);
+    *image = new_image(path, &geometry, plan->block_offset_bytes, NOR_TIME_ESP32S3_FIT);
     plan_options(plan, &options);
     status = fffs_format(&(*image)->fs, &(*image)->config, &options);
     if (status != FFFS_OK) {
@@ -288,7 +290,7 @@ int image_open(struct image **image, const char *path, int model)
     status = discover(path, &memory, &geometry);
     if (status == FFFS_OK) {
         volume_bytes = geometry.sector_bytes * geometry.sector_count;
-        *image = new_image(path, &geometry, model);
+        *image = new_image(path, &geometry, 0, model);
         poke_bytes((*image)->nor, bytes, volume_bytes);
         (*image)->tail_bytes = memory.count - volume_bytes;
         (*image)->tail = tool_alloc((*image)->tail_bytes);

@@ -22,6 +22,7 @@ struct image {
 struct image_plan {
     uint32_t size_bytes;        /* the whole image; required */
     uint32_t granule_bytes;
+    uint32_t block_offset_bytes; /* where the image will lie within a 64 KiB block of the chip */
     struct fffs_geometry geometry;
 };
 

@@ -53,10 +53,12 @@ function(fastffs_create_partition_image partition directory)
 
     set(image "${CMAKE_BINARY_DIR}/${partition}.bin")
     fastffs_host_tool(tool)
+    # Segments lie on 64 KiB blocks of the chip, so the image depends on where the partition begins.
+    math(EXPR phase "${offset} % 65536")
     # Always runs: CMake can not watch a directory.
     add_custom_target(fastffs_${partition}_bin ALL
         COMMAND "${tool}" create "${image}" --size "${size}" --from "${directory}"
-                --name-max "${CONFIG_FASTFFS_NAME_MAX}" --quiet
+                --block-offset "${phase}" --name-max "${CONFIG_FASTFFS_NAME_MAX}" --quiet
         DEPENDS ${arg_DEPENDS} VERBATIM)
     if(TARGET fastffs_host_tool)
         add_dependencies(fastffs_${partition}_bin fastffs_host_tool)

@@ -33,6 +33,8 @@ verdict component_compiles_and_images_are_made $?
 [ "$(wc -c <"$work/a/storage.bin")" -eq 1048576 ] && "$build/fastffs" check "$work/a/storage.bin" >/dev/null &&
     "$build/fastffs" list "$work/a/storage.bin" | grep -q www/index.html
 verdict image_holds_the_files $?
+"$build/fastffs" check "$work/a/odd.bin" >/dev/null && "$build/fastffs" dump "$work/a/odd.bin" >/dev/null
+verdict image_of_a_partition_between_blocks $?
 grep -q '^flash storage ' "$work/a/flashed.txt" && grep -q '^storage-flash storage ' "$work/a/flashed.txt" &&
     ! grep -q '^flash odd ' "$work/a/flashed.txt"
 verdict flash_in_project_only_where_asked $?

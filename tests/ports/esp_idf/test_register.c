@@ -472,6 +472,7 @@ TEST(encrypted_partition)
     CHECK_EQ(driver.flash.erase(&driver, 4096, 4096), 0);
     conf.mount_status = &i;
     CHECK_EQ(esp_vfs_fastffs_register(&conf), ESP_OK);
+    CHECK_STATUS(i, FFFS_ERR_BLANK);
     conf.mount_status = NULL;
     for (i = 0; i < 60; i++) {
         snprintf(path, sizeof path, "/d/f%d", i % 9);
