@@ -36,6 +36,7 @@ $(BUILD)/%.o: %.c
 -include fuzz/fuzz.mk
 -include bench/bench.mk
 -include scripts/footprint.mk
+-include tests/portability/portability.mk
 -include ports/ports.mk
 
 clean: ## removes what was built

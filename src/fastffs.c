@@ -69,7 +69,13 @@ static int enter(struct fffs *fs)
     return FFFS_OK;
 }
 
-static int32_t leave(struct fffs *fs, int32_t result)
+static int leave(struct fffs *fs, int status)
+{
+    unlock(fs->config);
+    return status;
+}
+
+static int32_t leave_count(struct fffs *fs, int32_t result)
 {
     unlock(fs->config);
     return result;
@@ -273,8 +279,8 @@ int32_t fffs_read(struct fffs *fs, struct fffs_file *file, void *buffer, uint32_
     if (status != FFFS_OK)
         return status;
     if (buffer == NULL && bytes > 0)
-        return leave(fs, FFFS_ERR_INVALID);
-    return leave(fs, fffs_file_read(fs, file, buffer, bytes));
+        return leave_count(fs, FFFS_ERR_INVALID);
+    return leave_count(fs, fffs_file_read(fs, file, buffer, bytes));
 }
 
 int32_t fffs_write(struct fffs *fs, struct fffs_file *file, const void *data, uint32_t bytes)
@@ -284,23 +290,23 @@ int32_t fffs_write(struct fffs *fs, struct fffs_file *file, const void *data, ui
     if (status != FFFS_OK)
         return status;
     if (data == NULL && bytes > 0)
-        return leave(fs, FFFS_ERR_INVALID);
+        return leave_count(fs, FFFS_ERR_INVALID);
     if ((file->state & FFFS_FILE_WRITER) == 0)
-        return leave(fs, FFFS_ERR_READ_ONLY);
+        return leave_count(fs, FFFS_ERR_READ_ONLY);
     status = may_change(fs);
-    return leave(fs, status != FFFS_OK ? status : fffs_file_write(fs, file, data, bytes));
+    return leave_count(fs, status != FFFS_OK ? status : fffs_file_write(fs, file, data, bytes));
 }
 
 int32_t fffs_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, int whence)
 {
     int status = enter_file(fs, file);
-    return status != FFFS_OK ? status : leave(fs, fffs_file_seek(fs, file, offset, whence));
+    return status != FFFS_OK ? status : leave_count(fs, fffs_file_seek(fs, file, offset, whence));
 }
 
 int32_t fffs_tell(struct fffs *fs, struct fffs_file *file)
 {
     int status = enter_file(fs, file);
-    return status != FFFS_OK ? status : leave(fs, fffs_file_tell(fs, file));
+    return status != FFFS_OK ? status : leave_count(fs, fffs_file_tell(fs, file));
 }
 
 int fffs_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *info)
@@ -330,7 +336,7 @@ int32_t fffs_map(struct fffs *fs, struct fffs_file *file, uint32_t offset, const
 
     if (status != FFFS_OK)
         return status;
-    return leave(fs, data == NULL ? FFFS_ERR_INVALID : fffs_file_map(fs, file, offset, data));
+    return leave_count(fs, data == NULL ? FFFS_ERR_INVALID : fffs_file_map(fs, file, offset, data));
 }
 
 int fffs_stat(struct fffs *fs, const char *name, struct fffs_info *info)
@@ -365,7 +371,7 @@ int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix)
     if (status != FFFS_OK)
         return status;
     status = may_change(fs);
-    return leave(fs, status != FFFS_OK ? status : fffs_dir_delete_prefix(fs, prefix));
+    return leave_count(fs, status != FFFS_OK ? status : fffs_dir_delete_prefix(fs, prefix));
 }
 
 /* ---- Directories ---- */

@@ -288,12 +288,13 @@ int32_t fffs_file_tell(struct fffs *fs, struct fffs_file *file)
 
 static int fill_info(struct fffs *fs, const struct fffs_node *node, struct fffs_info *info)
 {
+    uint32_t length = node->name_length; /* of 255 at most, which FFFS_NAME_MAX may be */
     int status;
 
     memset(info, 0, sizeof *info);
-    if (node->name_length > FFFS_NAME_MAX)
+    if (length > FFFS_NAME_MAX)
         return FFFS_ERR_NAME_TOO_LONG;
-    status = fffs_node_read(fs, node, fffs_node_name_from_end(node), info->name, node->name_length);
+    status = fffs_node_read(fs, node, fffs_node_name_from_end(node), info->name, length);
     info->size = node->size;
     info->stamp = node->stamp;
     info->name_length = node->name_length;

@@ -7,9 +7,9 @@
 /* An entry of the segment table: weight in bits 13..0, two states above. */
 enum {
     FFFS_SEGMENT_WEIGHT = 0x3FFF,
-    FFFS_SEGMENT_ERASED = 0x4000,   /* known to be erased */
-    FFFS_SEGMENT_PENDING = 0x8000   /* holds bytes that no record leads to yet */
+    FFFS_SEGMENT_ERASED = 0x4000    /* known to be erased */
 };
+#define FFFS_SEGMENT_PENDING 0x8000u  /* holds bytes that no record leads to yet */
 
 /* Internal result: no segment is free for this append point; collect first. */
 enum { FFFS_COLLECT = 1 };

@@ -5,10 +5,9 @@
 #include "fastffs/fastffs.h"
 #include "record.h"
 
-enum {
-    FFFS_NONE16 = 0xFFFF,
-    FFFS_SLOTS_END = 65536      /* cursor behind the last slot */
-};
+/* Not enumerators: those are int, which may have 16 bits. */
+#define FFFS_NONE16 0xFFFFu
+#define FFFS_SLOTS_END 65536uL /* cursor behind the last slot */
 
 #define FFFS_NO_ADDRESS 0xFFFFFFFFuL
 #define FFFS_MOUNTED 0x46464D31uL

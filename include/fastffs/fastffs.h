@@ -20,6 +20,10 @@
 
 #ifdef __cplusplus
 extern "C" {
+#if defined(__GNUC__) && !defined(__clang__) /* struct fffs_space and fffs_space(): g++ -Wshadow takes that for an accident */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 #endif
 
 /* ---- Versions ---- */
@@ -329,6 +333,9 @@ struct fffs_finding {
 int fffs_check(struct fffs *fs, void (*report)(void *context, const struct fffs_finding *finding), void *context);
 
 #ifdef __cplusplus
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 }
 #endif
 #endif
