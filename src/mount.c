@@ -119,6 +119,7 @@ struct mounting {
     uint8_t recover;            /* the newest unit needs a successor or a proof */
     uint8_t clean;              /* its log ends with a valid clean mark */
     uint8_t hints;              /* what hints told is in RAM */
+    uint8_t known;              /* the marks of the unit in work were read before: what they were then stands */
     uint8_t again;              /* an unfinished transaction was replayed: replay anew without it */
     uint16_t excluded;          /* units whose copies read differently each time: not accepted */
     int log_status;             /* what is wrong in the newest unit's log */
@@ -575,7 +576,8 @@ static int read_unit(struct fffs *fs, struct mounting *m, struct reading *r, uin
             if (kind != FFFS_STRIDE_VALID)
                 m->damage = fffs_corrupt();
         } else if (at < first) {
-            take_mark(unit, at - copies_end, kind, kind == FFFS_STRIDE_VALID && is_own_mark(&record, at - copies_end, at));
+            if (!m->known)
+                take_mark(unit, at - copies_end, kind, kind == FFFS_STRIDE_VALID && is_own_mark(&record, at - copies_end, at));
         } else if ((unit->flags & UNIT_SESSION) == 0) {
             /* Records follow a session mark only after it returned: no cut explains its loss (I4). */
             m->log_status = kind != FFFS_STRIDE_BLANK ? fffs_corrupt() : FFFS_OK;
@@ -597,13 +599,18 @@ static int open_unit(struct fffs *fs, struct mounting *m, uint32_t number)
     uint32_t first, crc;
     int status = fffs_io_read(fs, fffs_unit_address(&fs->shape, number), header, sizeof header);
 
-    unit->flags = UNIT_HEADER | UNIT_EXAMINED;
-    unit->blank_start = 1;
+    m->known = (unit->flags & UNIT_EXAMINED) != 0;
+    if (!m->known) {
+        unit->flags |= UNIT_EXAMINED;
+        unit->blank_start = 1;
+    }
     m->log_status = FFFS_OK;
     if (status != FFFS_OK)
         return status;
-    if (fffs_header_decode(header, &m->header) != FFFS_OK || m->header.serial != unit->serial)
-        return FFFS_OK; /* it reads differently now: not accepted */
+    if (fffs_header_decode(header, &m->header) != FFFS_OK || m->header.serial != unit->serial) {
+        unit->flags &= (uint8_t)~UNIT_ACCEPTED; /* it reads differently now */
+        return FFFS_OK;
+    }
     begin_log(fs, m, number);
     load_chain(fs, m);
     status = replay(fs, m, fs->log.chain_length > 0 ? fs->log.chain_length - 1u : 0u);
@@ -698,7 +705,7 @@ static int choose_newest(struct fffs *fs, struct mounting *m)
         return FFFS_OK;
     status = open_unit(fs, m, solid); /* a liquid one was looked at in between */
     if (status == FFFS_OK && !is_solid(&m->units[solid]))
-        status = fffs_corrupt();
+        status = FFFS_UNIT_CHANGED;
     return status == FFFS_OK ? m->log_status : status;
 }
 
