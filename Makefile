@@ -38,6 +38,7 @@ $(BUILD)/%.o: %.c
 -include scripts/footprint.mk
 -include tests/portability/portability.mk
 -include ports/ports.mk
+-include sweep/sweep.mk
 
 clean: ## removes what was built
 	rm -rf $(BUILD)

@@ -1,5 +1,5 @@
 # The image tool, and the demonstration that uses it.
-TOOL_SRC = $(sort $(wildcard tools/*.c))
+TOOL_SRC = $(sort $(wildcard tools/*.c sweep/*.c))
 TOOL_OBJ = $(TOOL_SRC:%.c=$(BUILD)/%.o)
 
 .PHONY: tool demo
