@@ -67,30 +67,16 @@ static int is_free(const struct fffs *fs, uint32_t segment)
     return (entry == 0 || entry == FFFS_SEGMENT_ERASED) && !is_open(fs, segment);
 }
 
-/* 1 when the table's entry looks free, but the segment is open or short. */
-static uint32_t counted_in_vain(const struct fffs *fs, uint32_t segment)
-{
-    uint16_t entry = fs->config->segment_table[segment];
-
-    return (entry == 0 || entry == FFFS_SEGMENT_ERASED) &&
-           (is_open(fs, segment) || size_of(fs, segment) < fffs_segment_bytes(fs));
-}
-
+/* Each write asks several times: a loop without calls. Only the first and the last segment can be short. */
 uint32_t fffs_segments_free(const struct fffs *fs)
 {
     const uint16_t *table = fs->config->segment_table;
-    uint32_t i, count = 0, last = (uint32_t)fs->shape.segments - 1u;
+    uint32_t full = fffs_segment_bytes(fs), last = (uint32_t)fs->shape.segments - 1u, count = 0;
+    uint32_t i = size_of(fs, 0) < full, end = last + (size_of(fs, last) == full);
+    uint32_t user = fs->user.segment, moved = fs->moved.segment;
 
-    /* Each write asks: a loop without calls, then those taken back that do not count. */
-    for (i = 0; i <= last; i++)
-        count += (uint32_t)(table[i] == 0 || table[i] == FFFS_SEGMENT_ERASED);
-    count -= counted_in_vain(fs, 0);
-    if (last != 0)
-        count -= counted_in_vain(fs, last);
-    if (fs->user.segment != 0 && fs->user.segment < last)
-        count -= counted_in_vain(fs, fs->user.segment);
-    if (fs->moved.segment != 0 && fs->moved.segment < last && fs->moved.segment != fs->user.segment)
-        count -= counted_in_vain(fs, fs->moved.segment);
+    for (; i < end; i++)
+        count += (table[i] & ~(uint32_t)FFFS_SEGMENT_ERASED) == 0 && i != user && i != moved;
     return count;
 }
 
