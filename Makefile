@@ -36,7 +36,7 @@ $(BUILD)/%.o: %.c
 -include fuzz/fuzz.mk
 -include bench/bench.mk
 -include scripts/footprint.mk
--include tests/portability/portability.mk
+-include tests/portability.mk
 -include ports/ports.mk
 -include sweep/sweep.mk
 
