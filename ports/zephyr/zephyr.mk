@@ -28,3 +28,4 @@ $(BUILD)/run_zephyr_tests: $(ZEPHYR_OBJ) $(BUILD)/tests/harness/harness.o $(LIB)
 ports: zephyr
 zephyr: $(BUILD)/run_zephyr_tests ## the Zephyr glue against stubs, its tests
 	$(BUILD)/run_zephyr_tests
+	sh tests/ports/zephyr/test_module.sh $(BUILD)

@@ -233,7 +233,7 @@ static void fill_stat(const struct fastffs_volume *volume, struct stat *st, int 
     st->st_nlink = 1;
     st->st_size = (off_t)bytes;
     st->st_blksize = CONFIG_FASTFFS_FILE_BUFFER_BYTES; /* stdio sizes its buffer by this */
-    st->st_blocks = (bytes + 511u) / 512u;
+    st->st_blocks = (blkcnt_t)((bytes + 511u) / 512u);
 }
 
 static int vfs_fstat(void *context, int fd, struct stat *st)
