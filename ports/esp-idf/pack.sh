@@ -11,4 +11,7 @@ cp ports/esp-idf/README.md "$out/README.md"
 cp -R include src emulator "$out/core"
 cp -R ports/common "$out/core/ports"
 cp tools/*.c tools/*.h tools/tools.mk "$out/core/tools"
+# What else tools.mk takes sources from.
+mkdir -p "$out/core/sweep"
+cp sweep/*.c sweep/*.h "$out/core/sweep"
 cp Makefile sources.mk LICENSE "$out/core"
