@@ -38,6 +38,7 @@ $(BUILD)/%.o: %.c
 -include scripts/footprint.mk
 -include tests/portability.mk
 -include ports/ports.mk
+-include cmake/install.mk
 -include sweep/sweep.mk
 
 clean: ## removes what was built

@@ -27,11 +27,12 @@ status=$?
 sed '$d' "$out"
 tail -1 "$out" | grep -v ' passed, .* failed$'
 add "$out" run_tests "$status"
-for script in tests/tool/test_tool.sh scripts/check_*.sh; do
+for script in tests/tool/test_*.sh scripts/check_*.sh; do
     [ -f "$script" ] || continue
     case $script in tests/*) set -- "$build" ;; *) set -- ;; esac
     BUILD=$build sh "$script" "$@" >"$out" 2>&1
     status=$?
+    grep skipped "$out"
     if [ "$status" -eq 0 ]; then grep '^not ok' "$out"; else grep -v '^ok' "$out"; fi
     add "$out" "$script" "$status"
 done
