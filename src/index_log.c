@@ -600,13 +600,16 @@ int fffs_log_create(struct fffs *fs)
 int fffs_log_successor(struct fffs *fs, enum fffs_successor kind, int session)
 {
     struct succession plan = plan_succession(fs, kind);
+    int in_session = (fs->log.state & FFFS_LOG_SESSION) != 0;
     uint32_t unit;
     int status = erase_spare(fs, &unit);
 
-    if (status == FFFS_OK)
+    if (status == FFFS_OK) {
         status = write_unit(fs, &plan, unit, session);
+        in_session |= session;
+    }
     /* The unfinished successor may or may not count at the next mount, and it lacks what would follow. */
-    if (status != FFFS_OK && (fs->log.state & FFFS_LOG_SESSION) != 0)
+    if (status != FFFS_OK && in_session)
         fs->failed = FFFS_ERR_REMOUNT;
     return status;
 }

@@ -646,7 +646,29 @@ static int find_solid(struct fffs *fs, struct mounting *m, uint32_t *solid)
     return FFFS_OK;
 }
 
-/* The highest liquid unit that counts: written while `solid` was the newest and in the same session. units: none. */
+static int has_serial(const struct fffs *fs, const struct mounting *m, uint32_t serial)
+{
+    uint32_t i;
+
+    for (i = 0; i < fs->shape.units; i++)
+        if ((m->units[i].flags & UNIT_HEADER) != 0 && m->units[i].serial == serial)
+            return 1;
+    return 0;
+}
+
+/* Whether the liquid unit whose header is in m->header was written on the newest solid one, in its last session. If what
+ * it was written on is gone, a mount that read the torn mark of this one as valid took it as a spare: then this one is
+ * complete, and what is solid now is older. */
+static int counts(const struct fffs *fs, const struct mounting *m)
+{
+    const struct fffs_log *log = &fs->log;
+
+    if (m->header.base > log->base)
+        return log->base == 0 || !has_serial(fs, m, m->header.base);
+    return m->header.base == log->base && m->header.base_session == log->base_session;
+}
+
+/* The highest liquid unit that counts. units: none. */
 static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint32_t *liquid)
 {
     for (*liquid = next_lower(fs, m, fs->shape.units); *liquid < fs->shape.units && *liquid != solid;
@@ -658,10 +680,7 @@ static int find_liquid(struct fffs *fs, struct mounting *m, uint32_t solid, uint
         status = read_header(fs, *liquid, &m->header);
         if (status == FFFS_ERR_IO)
             return status;
-        /* Without any solid unit the highest accepted one is complete all the same: its base was taken as a spare by a
-         * mount that read the torn mark of this one as valid. */
-        if (status == FFFS_OK && m->header.serial == m->units[*liquid].serial &&
-            (fs->log.base == 0 || (m->header.base == fs->log.base && m->header.base_session == fs->log.base_session)))
+        if (status == FFFS_OK && m->header.serial == m->units[*liquid].serial && counts(fs, m))
             return FFFS_OK;
     }
     *liquid = fs->shape.units;
@@ -704,6 +723,7 @@ static int choose_newest(struct fffs *fs, struct mounting *m)
     if (m->newest == solid)
         return FFFS_OK;
     status = open_unit(fs, m, solid); /* a liquid one was looked at in between */
+    fs->log.base_session = fs->log.session;
     if (status == FFFS_OK && !is_solid(&m->units[solid]))
         status = FFFS_UNIT_CHANGED;
     return status == FFFS_OK ? m->log_status : status;
