@@ -33,19 +33,15 @@ $(BUILD)/run_idf_tests: $(IDF_OBJ) $(BUILD)/tests/harness/harness.o $(LIB) $(NOR
 $(BUILD)/run_idf_on_tests: $(IDF_ON_OBJ) $(BUILD)/tests/harness/harness.o $(LIB) $(NORLIB)
 	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) $^ -lpthread -o $@
 
-# The component with the core in it, as it goes to a registry.
-$(BUILD)/esp-idf/fastffs/idf_component.yml: $(shell find $(IDF_DIR)/fastffs -type f) $(FFFS_SRC) $(wildcard src/*.h include/fastffs/*.h) \
-  ports/esp-idf/pack.sh
-	sh ports/esp-idf/pack.sh $(@D)
-
 $(BUILD)/idf/image.bin: $(BUILD)/fastffs $(shell find $(IDF_EXAMPLE)/data -type f)
 	@mkdir -p $(@D)
 	$(BUILD)/fastffs create $@ --size 1M --from $(IDF_EXAMPLE)/data --quiet
 
 .PHONY: ports esp-idf esp-idf-component
-esp-idf-component: $(BUILD)/esp-idf/fastffs/idf_component.yml ## build/esp-idf/fastffs: the ESP-IDF component with the core in it
+esp-idf-component: ## build/esp-idf/fastffs: the ESP-IDF component with the core in it, as it goes to a registry
+	@sh ports/esp-idf/pack.sh $(BUILD)/esp-idf/fastffs
 
-ports: esp-idf
+ports: esp-idf ## all ports against stubs of their systems, their tests
 esp-idf: $(BUILD)/run_idf_tests $(BUILD)/run_idf_on_tests $(BUILD)/idf/image.bin esp-idf-component ## the ESP-IDF component on stubs, its tests
 	FASTFFS_TEST_IMAGE=$(BUILD)/idf/image.bin $(BUILD)/run_idf_tests
 	FASTFFS_TEST_IMAGE=$(BUILD)/idf/image.bin $(BUILD)/run_idf_on_tests

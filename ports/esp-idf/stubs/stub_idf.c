@@ -39,11 +39,14 @@ void stub_log(const char *tag, const char *format, ...)
 }
 
 unsigned stub_heap_calls, stub_heap_caps, stub_wdt_resets, stub_tasks_created, stub_tasks_ended;
+long stub_heap_fail_after = -1;
 
 void *heap_caps_calloc(size_t count, size_t size, uint32_t caps)
 {
     stub_heap_calls++;
     stub_heap_caps = caps;
+    if (stub_heap_fail_after >= 0 && stub_heap_fail_after-- == 0)
+        return NULL;
     return calloc(count, size);
 }
 

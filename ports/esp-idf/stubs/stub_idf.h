@@ -14,8 +14,9 @@ const esp_partition_t *stub_partition_add(const char *label, uint32_t address, s
 void stub_partitions_remove(void);
 /* Every driver call from the n-th on fails (0: the next); -1: none. */
 void stub_fail_after(long calls);
-/* Allocations by heap_caps_calloc(). */
+/* Allocations by heap_caps_calloc(); the n-th from now fails (0: the next); -1: none. */
 extern unsigned stub_heap_calls, stub_heap_caps;
+extern long stub_heap_fail_after;
 extern unsigned stub_wdt_resets;
 extern unsigned stub_tasks_created, stub_tasks_ended;
 /* Time comes from this device: its virtual time. NULL: the host's. */

@@ -115,6 +115,39 @@ TEST(as_many_partitions_as_configured)
     CHECK_EQ(esp_vfs_fastffs_register(&conf), ESP_OK); /* the free place */
 }
 
+#if CONFIG_FASTFFS_MALLOC_SPIRAM
+/* Every allocation fails once: told, nothing left behind, and the next try works. */
+TEST(no_memory_at_any_allocation)
+{
+    struct idf_rig rig = idf_device("data", IDF_MIB, 0, 0);
+    esp_vfs_fastffs_conf_t conf = idf_conf();
+    esp_err_t err = ESP_ERR_NO_MEM;
+    long n;
+
+    for (n = 0; err == ESP_ERR_NO_MEM; n++) {
+        nor_fill_erased(rig.nor);
+        stub_heap_fail_after = n;
+        err = esp_vfs_fastffs_register(&conf);
+        CHECK(err == ESP_OK || err == ESP_ERR_NO_MEM);
+        CHECK_EQ(esp_fastffs_mounted("data"), err == ESP_OK);
+    }
+    CHECK(n > 8);
+    stub_heap_fail_after = -1;
+    idf_put("/d/f", "x", 1);
+    for (n = 0, err = ESP_FAIL; err != ESP_OK; n++) {
+        stub_heap_fail_after = n;
+        err = esp_fastffs_format("data"); /* of a mounted volume: the tables are made again */
+        stub_heap_fail_after = -1;
+        if (err != ESP_OK) {
+            CHECK_ERRNO(stub_open("/d/f", O_RDONLY), ENODEV);
+            CHECK_EQ(esp_vfs_fastffs_unregister("data"), ESP_FAIL);
+            CHECK_EQ(esp_vfs_fastffs_register(&conf), ESP_OK);
+        }
+    }
+    CHECK(n > 2);
+}
+#endif
+
 /* ---- C-54: a mount that fails must not cost the data ---- */
 
 static int try_mount(struct idf_rig *rig, int foreign, bool *formatted)
@@ -618,6 +651,9 @@ SUITE(idf_register)
     RUN(arguments);
     RUN(c33_register_when_registered);
     RUN(as_many_partitions_as_configured);
+#if CONFIG_FASTFFS_MALLOC_SPIRAM
+    RUN(no_memory_at_any_allocation);
+#endif
     RUN(c54_device_errors_never_format);
     RUN(c54_blank_is_formatted_and_told);
     RUN(c54_foreign_only_by_policy);

@@ -1,6 +1,7 @@
 /* Every call of the VFS layer on emulated flash, and the errno of every way it can fail (C-77). */
 #include "idf_rig.h"
 
+#include "emulator/nor_fault.h"
 #include "fffs_posix.h"
 
 TEST(open_write_read_close)
@@ -358,6 +359,95 @@ TEST(an_open_reader_keeps_a_deleted_file)
     CHECK_EQ(stub_close(fd), 0);
 }
 
+/* ---- Power cuts through the layer ---- */
+
+/* What a session does to /d/f, which holds "the old contents". */
+typedef void (*change_fn)(void);
+
+static void change_append(void)
+{
+    int fd = stub_open("/d/f", O_WRONLY | O_APPEND);
+
+    if (fd >= 0) {
+        (void)stub_write(fd, ", and more", 10);
+        (void)stub_close(fd);
+    }
+}
+
+static void change_middle(void)
+{
+    int fd = stub_open("/d/f", O_RDWR);
+
+    if (fd >= 0) {
+        (void)stub_lseek(fd, 4, SEEK_SET);
+        (void)stub_write(fd, "new", 3);
+        (void)stub_close(fd);
+    }
+}
+
+static void change_replace(void)
+{
+    int fd = stub_open("/d/f", O_WRONLY | O_CREAT | O_TRUNC);
+
+    if (fd >= 0) {
+        (void)stub_write(fd, "replaced", 8);
+        (void)stub_close(fd);
+    }
+}
+
+static void change_truncate(void)
+{
+    (void)stub_truncate("/d/f", 3);
+}
+
+static int file_is(const char *path, const char *text)
+{
+    char got[64];
+    int fd = stub_open(path, O_RDONLY);
+    ssize_t bytes;
+
+    if (fd < 0)
+        return 0;
+    bytes = stub_read(fd, got, sizeof got);
+    CHECK_EQ(stub_close(fd), 0);
+    return bytes == (ssize_t)strlen(text) && memcmp(got, text, strlen(text)) == 0;
+}
+
+/* Power goes at each operation of the change, in each way: the file is the old one or the new one, and the rest is there. */
+TEST(cuts_leave_old_or_new)
+{
+    static const struct { change_fn change; const char *result; } changes[] = {
+        { change_append, "the old contents, and more" }, { change_middle, "the new contents" },
+        { change_replace, "replaced" }, { change_truncate, "the" }
+    };
+    struct idf_rig rig = idf_mounted();
+    esp_vfs_fastffs_conf_t conf = idf_conf();
+    unsigned c, kind, news = 0;
+    uint64_t n;
+
+    idf_put("/d/other", "untouched", 9);
+    for (c = 0; c < 4; c++)
+        for (kind = NOR_FAULT_BEFORE; kind <= NOR_FAULT_WEAK_BLANK; kind++)
+            for (n = 0; n < 6; n++) {
+                int is_new;
+
+                harness_note("change %u, operation %u, fault %u", c, (unsigned)n, kind);
+                idf_put("/d/f", "the old contents", 16);
+                nor_fault_at(rig.nor, n, 1u << NOR_PROGRAM | 1u << NOR_ERASE, (enum nor_fault_kind)kind, n * 31 + kind);
+                changes[c].change();
+                CHECK(esp_vfs_fastffs_unregister("data") != ESP_ERR_INVALID_STATE);
+                nor_power_on(rig.nor);
+                nor_fault_clear(rig.nor);
+                conf.format_if_mount_failed = 0;
+                CHECK_EQ(esp_vfs_fastffs_register(&conf), ESP_OK);
+                is_new = file_is("/d/f", changes[c].result);
+                CHECK(is_new || file_is("/d/f", "the old contents"));
+                idf_expect("/d/other", "untouched", 9);
+                news += (unsigned)is_new;
+            }
+    CHECK(news > 20 && news < 4 * 6 * 6);
+}
+
 /* ---- C-77 ---- */
 
 TEST(c77_errors_of_descriptors)
@@ -596,6 +686,7 @@ SUITE(idf_vfs)
     RUN(delete_while_listing);
     RUN(access_tells_what_is_there);
     RUN(an_open_reader_keeps_a_deleted_file);
+    RUN(cuts_leave_old_or_new);
     RUN(c77_errors_of_descriptors);
     RUN(c77_errors_of_names);
     RUN(c77_no_space_leaves_the_old_version);

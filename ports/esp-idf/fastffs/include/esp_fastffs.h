@@ -45,7 +45,8 @@ esp_err_t esp_vfs_fastffs_unregister_partition(const esp_partition_t *partition)
 
 bool esp_fastffs_mounted(const char *partition_label);
 bool esp_fastffs_partition_mounted(const esp_partition_t *partition);
-/* Deletes everything. A mounted partition stays mounted; ESP_ERR_INVALID_STATE when files are open on it. */
+/* Deletes everything. A mounted partition stays mounted; ESP_ERR_INVALID_STATE when files are open on it. After ESP_FAIL of a
+ * mounted one all its calls give ENODEV: unregister it and register it again. */
 esp_err_t esp_fastffs_format(const char *partition_label);
 esp_err_t esp_fastffs_format_partition(const esp_partition_t *partition);
 /* Bytes that files may take, and take. Either may be NULL. */
