@@ -34,6 +34,7 @@ $(BUILD)/%.o: %.c
 -include tools/tools.mk
 -include tests/tests.mk
 -include fuzz/fuzz.mk
+-include models/model.mk
 -include bench/bench.mk
 -include scripts/footprint.mk
 -include tests/portability.mk
