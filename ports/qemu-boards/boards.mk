@@ -21,6 +21,9 @@ endef
 $(eval $(call board,cortex-m4,$(ARM_CC) --specs=picolibc.specs -mcpu=cortex-m4 -mthumb -T $(BOARDS_PORT)/ast1030.ld,\
   $(BOARDS_PORT)/board_ast1030.c $(BOARDS_SPINOR)))
 
+$(eval $(call board,cortex-m0,$(ARM_CC) --specs=picolibc.specs -mcpu=cortex-m0 -mthumb -T $(BOARDS_PORT)/microbit.ld \
+  -DBOARD_ARENA_BYTES=2048 -DBOARD_SEGMENTS=130,$(BOARDS_PORT)/board_microbit.c $(BOARDS_PORT)/semihosting.c))
+
 $(BOARDS_DIR)/host: $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) $(BOARDS_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(BOARDS_COMMON) $(BOARDS_PORT)/board_host.c $(NORLIB) -o $@
@@ -29,7 +32,7 @@ $(BOARDS_DIR)/count_plugin.so: $(BOARDS_PORT)/count_plugin.c
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(OPT) -shared -fPIC $< -o $@
 
-BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf count_plugin.so host) $(BUILD)/fastffs
+BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf cortex-m0.elf count_plugin.so host) $(BUILD)/fastffs
 
 .PHONY: boards boards-quick boards-build
 boards-build: $(BOARDS_BUILT)

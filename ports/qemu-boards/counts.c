@@ -214,7 +214,7 @@ static int collecting(void)
     int line;
 
     EXPECT(fffs_unmount(fs) == 0 && volume_erase(BYTES) == 0);
-    EXPECT(volume_format(BYTES / volume.flash->erase_bytes[0], 0) == 0 && volume_mount(0) == 0);
+    EXPECT(volume_format(BYTES, 0) == 0 && volume_mount(0) == 0);
     EXPECT(fffs_space(fs, &space) == 0);
     uint32_t files = space.free_bytes / 4u * 3u / (SIZE + 100u);
     for (uint32_t i = 0; i < files + TIMES; i++) {

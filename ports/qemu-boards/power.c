@@ -1,7 +1,7 @@
 /* Power cuts: a history of changes in which step n always does the same. After each boot the volume must be what it was
  * after some step; the next boot goes on from there.
  *
- * Arguments: format (makes the volume first; sectors=N), keys=N names, most=N bytes of a file, lo=N and hi=N the steps
+ * Arguments: format (makes the volume first; volume=BYTES), keys=N names, most=N bytes of a file, lo=N and hi=N the steps
  * that the volume may stand at, steps=N how many to do (then it unmounts), cut=N torn=N (see cut_bus.h), manifest.
  */
 #include <string.h>
@@ -188,8 +188,8 @@ int run_power(void)
     most = argument_number("most", 900);
     EXPECT(keys <= KEYS_MAX);
     if (argument_word("format")) {
-        uint32_t sectors = argument_number("sectors", 0);
-        EXPECT(volume_erase(0) == 0 && volume_format(sectors, 0) == 0);
+        uint32_t bytes = argument_number("volume", 0);
+        EXPECT(volume_erase(0) == 0 && volume_format(bytes, 0) == 0);
     }
     EXPECT(board_cut_at(argument_number("cut", 0), argument_number("torn", 0)) == 0);
     EXPECT(volume_mount(0) == 0);

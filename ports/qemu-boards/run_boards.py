@@ -66,6 +66,12 @@ CORTEX_M4 = Board('cortex-m4', ['qemu-system-arm', '-M', 'ast1030-evb,fmc-model=
                   ('Invalid read at addr 0x0, size 4', 'Invalid read at addr 0x4, size 4',
                    'aspeed_timer_ctrl_pulse_enable: Timer does not support pulse mode'))
 
+# Its flash has no file: the program saves the volume as image.bin.
+CORTEX_M0 = Board('cortex-m0', ['qemu-system-arm', '-M', 'microbit', '-kernel', '{elf}'] + SEMIHOSTING,
+                  ('Invalid read at addr 0x0, size 4', 'Invalid read at addr 0x4, size 4'))
+# The driver's test writes where the controller does not allow it.
+NRF51 = Chip('nrf51', 128 << 10, ('flash_write: Flash write 0x20c00 while flash not writable.',))
+
 
 class Result:
     """How a program ended: exit status, the lines it printed, the log of the emulator."""
@@ -365,9 +371,18 @@ class Bench:
             result = self.boot(board, image, chip, self.power_words(setup, 'lo=%d' % lo, 'hi=%d' % hi))
             expect(result.status == 1, 'a state outside %d .. %d was accepted' % (lo, hi))
 
+    def cortex_m0(self):
+        board = CORTEX_M0
+        self.case('cortex-m0.driver', self.run_driver, board, NRF51)
+        self.case('cortex-m0.scenarios', self.run_program, board, NRF51, ['run=scenarios'])
+        self.case('cortex-m0.baseline', self.run_program, board, NRF51, ['run=baseline'])
+        self.case('cortex-m0.scenarios.page', self.run_program, board, NRF51, ['run=scenarios', 'sector=1024'])
+        self.case('cortex-m0.baseline.page', self.run_program, board, NRF51, ['run=baseline', 'sector=1024'])
+        self.case('cortex-m0.baseline.no_cache', self.run_program, board, NRF51, ['run=baseline', 'cache=0'])
+
     def power(self):
         board, quick = CORTEX_M4, self.options.quick
-        small = ['keys=40', 'most=700', 'sectors=44', 'files=64']
+        small = ['keys=40', 'most=700', 'volume=180224', 'files=64']
         self.case('cortex-m4.power.self-test', self.run_power_self_test, board, CHIPS['w25q80bl'], small)
 
         def first_operations(kinds):
@@ -380,7 +395,7 @@ class Bench:
             places = [n + 1 for n, kind in enumerate(kinds) if kind in 'hb'][:3 if quick else 12]
             return [(n, torn, 0) for n in places for torn in (0, 20, 128, 240, 255)]
         self.case('cortex-m4.power.every-operation', self.run_cuts, board, CHIPS['w25q80bl'], small, 400, first_operations)
-        large = ['keys=60', 'most=9000', 'sectors=256']
+        large = ['keys=60', 'most=9000', 'volume=1048576']
         self.case('cortex-m4.power.block-erases', self.run_cuts, board, CHIPS['w25q80bl'], large, 400, block_erases)
         exact, raw = (40, 20) if quick else (120, 80)
         for setup, name in ((small, 'small'), (large, 'large')):
@@ -474,6 +489,7 @@ def main():
     bench = Bench(os.path.abspath(options.build), options)
     try:
         bench.cortex_m4()
+        bench.cortex_m0()
         bench.power()
     finally:
         if options.keep:

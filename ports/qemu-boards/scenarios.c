@@ -15,7 +15,7 @@ static uint8_t data[128];
 static struct fffs_dir dir;
 static struct fffs_info info;
 static struct fffs_space space;
-static uint32_t sectors;         /* of the volume */
+static uint32_t volume_bytes;
 static uint32_t share;           /* a size of which several files fit */
 
 static int open_second(const char *name, unsigned flags)
@@ -58,7 +58,7 @@ static const char *numbered(char *name, const char *prefix, uint32_t number)
 
 static int blank_flash_is_told_and_never_formatted(void)
 {
-    EXPECT(volume_erase(sectors * volume.flash->erase_bytes[0]) == 0);
+    EXPECT(volume_erase(volume_bytes) == 0);
     EXPECT(volume_mount(0) == FFFS_ERR_BLANK && volume_mount(0) == FFFS_ERR_BLANK);
     return 0;
 }
@@ -71,7 +71,7 @@ static int foreign_flash_is_told(void)
     for (uint32_t at = 0; at < volume.flash->erase_bytes[0] * 16u; at += sizeof data)
         EXPECT(flash->program(flash->context, at, data, sizeof data) == 0);
     EXPECT(volume_mount(0) == FFFS_ERR_FOREIGN);
-    EXPECT(volume_erase(sectors * volume.flash->erase_bytes[0]) == 0);
+    EXPECT(volume_erase(volume_bytes) == 0);
     return 0;
 }
 
@@ -79,8 +79,8 @@ static int format_and_mount(void)
 {
     struct fffs_geometry geometry;
 
-    EXPECT(volume_format(sectors, 0) == 0);
-    EXPECT(fffs_discover(volume.flash, &geometry) == 0 && geometry.sector_count == sectors);
+    EXPECT(volume_format(volume_bytes, 0) == 0);
+    EXPECT(fffs_discover(volume.flash, &geometry) == 0 && geometry.sector_count * geometry.sector_bytes == volume_bytes);
     EXPECT(volume_mount(0) == 0 && volume_mount(0) == FFFS_ERR_BUSY);
     EXPECT(volume_count("") == 0 && fffs_space(fs, &space) == 0 && space.files == 0);
     share = space.free_bytes / 8u;
@@ -340,14 +340,16 @@ static int options_of_mount(void)
 static int the_volume_grows(void)
 {
     struct fffs_geometry geometry;
+    uint32_t sectors;
 
     EXPECT(fffs_discover(volume.flash, &geometry) == 0 && fffs_unmount(fs) == 0);
-    EXPECT(volume_erase(sectors * volume.flash->erase_bytes[0]) == 0);
-    EXPECT(volume_format(sectors / 2u, geometry.segment_bytes) == 0 && volume_mount(0) == 0); /* the table has no more room */
+    EXPECT(volume_erase(volume_bytes) == 0);
+    EXPECT(volume_format(volume_bytes / 2u, geometry.segment_bytes) == 0 && volume_mount(0) == 0); /* the table has no more room */
     EXPECT(volume_put("grown", 1, 5000) == 0);
+    sectors = geometry.sector_count;
     EXPECT(fffs_grow(fs, sectors / 4u) == FFFS_ERR_INVALID && fffs_grow(fs, sectors) == 0);
     EXPECT(fffs_space(fs, &space) == 0 && volume_put("more", 2, space.free_bytes / 2u) == 0 && remount(0) == 0);
-    EXPECT(fffs_discover(volume.flash, &geometry) == 0 && geometry.sector_count == sectors);
+    EXPECT(fffs_discover(volume.flash, &geometry) == 0 && geometry.sector_count * geometry.sector_bytes == volume_bytes);
     EXPECT(volume_holds("grown", 1, 5000) == 1 && volume_holds("more", 2, space.free_bytes / 2u) == 1);
     EXPECT(fffs_delete(fs, "more") == 0);
     return 0;
@@ -395,8 +397,7 @@ int run_scenarios(void)
 
     if (volume_init() != 0)
         return __LINE__;
-    uint32_t bytes = volume.flash->size_bytes < VOLUME_MAX ? volume.flash->size_bytes : VOLUME_MAX;
-    sectors = bytes / volume.flash->erase_bytes[0];
+    volume_bytes = volume.flash->size_bytes < VOLUME_MAX ? volume.flash->size_bytes : VOLUME_MAX;
     for (unsigned i = 0; failed == 0 && i < sizeof scenarios / sizeof scenarios[0]; i++) {
         failed = scenarios[i].run();
         if (failed == 0 && findings() != 0)
@@ -405,5 +406,5 @@ int run_scenarios(void)
         board_print(scenarios[i].name);
         board_print("\n");
     }
-    return failed != 0 ? failed : board_save("image.bin", bytes) == 0 ? 0 : __LINE__;
+    return failed != 0 ? failed : board_save("image.bin", volume_bytes) == 0 ? 0 : __LINE__;
 }

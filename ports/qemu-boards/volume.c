@@ -121,6 +121,7 @@ int volume_init(void)
         board_print("the buffers do not fit\n");
         return -1;
     }
+    volume.adapter.format.geometry.sector_bytes = argument_number("sector", 0);
     volume.adapter.config.segment_table = segment_table;
     volume.adapter.config.segment_table_entries = BOARD_SEGMENTS;
     return 0;
@@ -140,11 +141,15 @@ int volume_erase(uint32_t bytes)
     return 0;
 }
 
-int volume_format(uint32_t sector_count, uint32_t segment_bytes)
+int volume_format(uint32_t bytes, uint32_t segment_bytes)
 {
     struct fffs_format_options options = volume.adapter.format;
+    struct fffs_geometry plan;
+    int status = fffs_format_plan(volume.flash, &options, &plan);
 
-    options.geometry.sector_count = sector_count;
+    if (status < 0)
+        return status;
+    options.geometry.sector_count = bytes / plan.sector_bytes;
     options.geometry.segment_bytes = segment_bytes;
     return fffs_format(&volume.adapter.fs, &volume.adapter.config, &options);
 }

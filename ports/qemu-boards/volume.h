@@ -17,8 +17,8 @@ extern struct volume volume;
 int volume_init(void);
 /* The first `bytes` of the flash (0: all of it), in as few erases as possible. 0, or -1. */
 int volume_erase(uint32_t bytes);
-/* 0 of either: the library chooses. */
-int volume_format(uint32_t sector_count, uint32_t segment_bytes);
+/* A volume of so many bytes; 0 of either: the library chooses. The argument sector=N gives the sector size. */
+int volume_format(uint32_t bytes, uint32_t segment_bytes);
 int volume_mount(uint32_t flags);
 /* As if power had gone: the library's state is lost, the flash stays. */
 void volume_forget(void);
