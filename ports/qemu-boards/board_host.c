@@ -92,7 +92,7 @@ void board_print_operations(void)
 
 int board_test_driver(void)
 {
-    return 0;
+    return __LINE__; /* the emulator has tests of its own */
 }
 
 int board_break_rule(void)

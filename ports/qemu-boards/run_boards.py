@@ -41,10 +41,10 @@ class Chip:
 
 
 # The parts have the 32 KiB erase of the data sheet, the model does it and logs that it should not.
-WINBOND_32K = ('M25P80: 32768 erase size not supported by device',)
+PARTS_WITH_32K = ('M25P80: 32768 erase size not supported by device',)
 CHIPS = {chip.name: chip for chip in (
-    Chip('w25q64', 8 << 20, WINBOND_32K), Chip('w25q80bl', 1 << 20, WINBOND_32K),
-    Chip('w25q256', 32 << 20, WINBOND_32K), Chip('mt25ql512ab', 64 << 20))}
+    Chip('w25q64', 8 << 20, PARTS_WITH_32K), Chip('w25q80bl', 1 << 20, PARTS_WITH_32K),
+    Chip('w25q256', 32 << 20, PARTS_WITH_32K), Chip('mt25ql512ab', 64 << 20))}
 
 
 class Board:
@@ -71,6 +71,12 @@ CORTEX_M0 = Board('cortex-m0', ['qemu-system-arm', '-M', 'microbit', '-kernel', 
                   ('Invalid read at addr 0x0, size 4', 'Invalid read at addr 0x4, size 4'))
 # The driver's test writes where the controller does not allow it.
 NRF51 = Chip('nrf51', 128 << 10, ('flash_write: Flash write 0x20c00 while flash not writable.',))
+RV32 = Board('rv32', ['qemu-system-riscv32', '-M', 'sifive_u', '-bios', 'none', '-kernel', '{elf}',
+                      '-drive', 'if=mtd,format=raw,file={image}'] + SEMIHOSTING)
+IS25WP256 = Chip('is25wp256', 32 << 20, PARTS_WITH_32K)
+# No flash either; the program saves the RAM that stands for it.
+LX106 = Board('lx106', ['qemu-system-xtensa', '-M', 'sim', '-cpu', 'lx106', '-m', '64', '-kernel', '{elf}'] + SEMIHOSTING)
+RAM_CHIP = Chip('RAM', 2 << 20)
 
 
 class Result:
@@ -380,6 +386,20 @@ class Bench:
         self.case('cortex-m0.baseline.page', self.run_program, board, NRF51, ['run=baseline', 'sector=1024'])
         self.case('cortex-m0.baseline.no_cache', self.run_program, board, NRF51, ['run=baseline', 'cache=0'])
 
+    def rv32(self):
+        self.case('rv32.is25wp256.driver', self.run_driver, RV32, IS25WP256)
+        self.case('rv32.is25wp256.scenarios', self.run_program, RV32, IS25WP256, ['run=scenarios'])
+        self.case('rv32.is25wp256.baseline', self.run_program, RV32, IS25WP256, ['run=baseline'])
+        self.case('rv32.is25wp256.baseline.default', self.run_program, RV32, IS25WP256,
+                  ['run=baseline', 'scratch=512', 'write_buffer=0'])
+
+    def lx106(self):
+        self.case('lx106.driver', self.run_driver, LX106, RAM_CHIP)
+        for program in 'scenarios', 'baseline':
+            self.case('lx106.' + program, self.run_program, LX106, RAM_CHIP, ['run=' + program])
+            self.case('lx106.%s.cache' % program, self.run_program, LX106, RAM_CHIP,
+                      ['run=' + program, 'scratch=512', 'cache=4096', 'file_buffer=256'])
+
     def power(self):
         board, quick = CORTEX_M4, self.options.quick
         small = ['keys=40', 'most=700', 'volume=180224', 'files=64']
@@ -490,6 +510,8 @@ def main():
     try:
         bench.cortex_m4()
         bench.cortex_m0()
+        bench.rv32()
+        bench.lx106()
         bench.power()
     finally:
         if options.keep:

@@ -406,5 +406,5 @@ int run_scenarios(void)
         board_print(scenarios[i].name);
         board_print("\n");
     }
-    return failed != 0 ? failed : board_save("image.bin", volume_bytes) == 0 ? 0 : __LINE__;
+    return failed != 0 ? failed : board_save("image.bin", volume.flash->size_bytes) == 0 ? 0 : __LINE__;
 }
