@@ -71,8 +71,9 @@ int board_save(const char *path, uint32_t bytes)
 {
     char given[200];
 
+    (void)path; /* only where the argument image= says */
     (void)bytes;
-    return nor_save(nor, argument_text("image", given, sizeof given) ? given : path);
+    return argument_text("image", given, sizeof given) ? nor_save(nor, given) : 0;
 }
 
 void board_exit(enum board_status status)
