@@ -1125,6 +1125,84 @@ const char *model_session(void)
     return violation;
 }
 
+/* Replaces numbers by their rank among those in use; 0 stays 0. */
+static void rank(const uint8_t *used, uint8_t *ranks)
+{
+    unsigned number, next = 0;
+
+    for (number = 0; number < 256; number++)
+        ranks[number] = (uint8_t)(number != 0 && used[number] ? ++next : 0);
+}
+
+static int holds_header(const struct unit *unit)
+{
+    return unit->cells[HEADER].state != BLANK && unit->cells[HEADER].record.type == HEAD;
+}
+
+static void normalize_serials(void)
+{
+    uint8_t used[256] = { 0 }, ranks[256], i;
+
+    for (i = 0; i < setting.units; i++) {
+        const struct header *header = &world.units[i].header;
+
+        used[header->serial] = used[header->oldest] = used[header->base] = 1;
+    }
+    rank(used, ranks);
+    for (i = 0; i < setting.units; i++) {
+        struct header *header = &world.units[i].header;
+
+        header->serial = ranks[header->serial];
+        header->oldest = ranks[header->oldest];
+        header->base = ranks[header->base];
+    }
+}
+
+/* All places that hold a value of the slot, one after the other; NULL at the end. */
+static uint8_t *value_at(unsigned number, uint8_t slot)
+{
+    unsigned each = CELLS_MAX + SLOTS, unit = number / each, at = number % each;
+    struct record *record;
+
+    if (unit >= setting.units)
+        return number == setting.units * each       ? &world.committed.values[slot]
+               : number == setting.units * each + 1 ? &world.in_flight.values[slot]
+                                                    : NULL;
+    record = at < CELLS_MAX ? &world.units[unit].cells[at].record : &world.units[unit].header.sum[at - CELLS_MAX];
+    return record->type == PUT && record->slot == slot ? &record->value : &world.forced; /* which is 0 */
+}
+
+void model_normalize(void)
+{
+    uint8_t slot, u, at, used[256], ranks[256], *value;
+    unsigned i;
+
+    if (!world.doubt)
+        world.in_flight = world.committed;
+    for (u = 0; u < setting.units; u++) {
+        struct unit *unit = &world.units[u];
+
+        if (!holds_header(unit))
+            memset(&unit->header, 0, sizeof unit->header);
+        for (at = 0; at < CELLS_MAX; at++) {
+            if (at >= cells_end() || unit->cells[at].state == BLANK)
+                memset(&unit->cells[at], 0, sizeof unit->cells[at]);
+            if (unit->cells[at].record.type == HINT)
+                unit->cells[at].record.place = unit->cells[at].record.place == world.data;
+        }
+    }
+    world.data = 1;
+    normalize_serials();
+    for (slot = 0; slot < SLOTS; slot++) {
+        memset(used, 0, sizeof used);
+        for (i = 0; (value = value_at(i, slot)) != NULL; i++)
+            used[*value] = 1;
+        rank(used, ranks);
+        for (i = 0; (value = value_at(i, slot)) != NULL; i++)
+            *value = ranks[*value];
+    }
+}
+
 unsigned model_highest_serial(void)
 {
     unsigned highest = 0;

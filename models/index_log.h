@@ -129,6 +129,8 @@ void trace(const char *format, ...);
 void model_format(void);
 /* One session from power on to power off. NULL, or the property that was violated. */
 const char *model_session(void);
+/* Gives worlds that differ only in what no mount can tell the same bytes: serials and values by rank, no leftovers. */
+void model_normalize(void);
 /* Serials are a byte here: a run ends before they are used up. */
 unsigned model_highest_serial(void);
 

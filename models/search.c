@@ -1,6 +1,7 @@
 /* Searches of the model.
  *
  * usage: model check RUNS          all rules on: no violation; ends with a count of what was seen
+ *        model all DEPTH SECONDS   every choice, DEPTH sessions deep, on the smallest volume
  *        model rules FILE          replays the counterexamples of FILE and prints them as a table
  *        model find SECONDS [RULE] looks for counterexamples, SECONDS for each rule; prints lines for FILE
  *        model trace SEED IN_ROW SESSIONS [RULE]   one run, step by step, with that rule switched off
@@ -31,6 +32,37 @@ static const char *const rule_texts[RULE_COUNT] = {
 
 /* ---- Choices ---- */
 
+/* The exhaustive search: every choice sequence of a session, one after the other. */
+enum { SCRIPT_MAX = 4096 };
+static struct {
+    int in_use;
+    unsigned length, at;
+    struct { uint8_t taken, count; } steps[SCRIPT_MAX];
+} script;
+
+static unsigned follow_script(unsigned count)
+{
+    if (script.at == script.length) {
+        if (script.length == SCRIPT_MAX)
+            abort();
+        script.steps[script.length].taken = 0;
+        script.steps[script.length++].count = (uint8_t)count;
+    }
+    return script.steps[script.at++].taken;
+}
+
+/* The next sequence; 0 when that was the last. */
+static int next_script(void)
+{
+    script.at = 0;
+    while (script.length > 0) {
+        if (++script.steps[script.length - 1].taken < script.steps[script.length - 1].count)
+            return 1;
+        script.length--;
+    }
+    return 0;
+}
+
 static uint64_t random_state;
 static unsigned cut_chance;     /* in 1/256 of a driver call */
 static int tracing;
@@ -46,8 +78,11 @@ static uint32_t next_random(void)
 
 unsigned choose(enum choice what, unsigned count)
 {
-    uint32_t number = next_random();
+    uint32_t number;
 
+    if (script.in_use)
+        return follow_script(count);
+    number = next_random();
     if (what == CHOICE_CUT) {
         if ((number & 255u) >= cut_chance)
             return 0;
@@ -108,6 +143,14 @@ static struct outcome run(uint64_t seed, unsigned sessions, unsigned in_row)
     return outcome;
 }
 
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 /* ---- All rules on ---- */
 
 /* `in_row` cut sessions in a row at most; returns the violations while a safe spare was left. */
@@ -146,6 +189,130 @@ static int check_all(uint64_t runs)
     (void)check(runs, UNLIMITED); /* told, not promised: docs/MODEL.md */
     printf("%s\n", bad == 0 ? "ok model: no violation within the promise" : "not ok model: a violation within the promise");
     return bad != 0;
+}
+
+/* ---- Every choice, a few sessions deep ---- */
+
+struct frontier {
+    struct world *worlds;
+    size_t count, room;
+};
+
+static struct {
+    uint64_t *keys;
+    size_t mask, count;
+} known;
+
+static void push(struct frontier *to, const struct world *state)
+{
+    if (to->count == to->room) {
+        to->room = to->room * 2 + 1024;
+        to->worlds = realloc(to->worlds, to->room * sizeof *to->worlds);
+        if (to->worlds == NULL)
+            abort();
+    }
+    to->worlds[to->count++] = *state;
+}
+
+/* 1 when the world was not known. Worlds are told apart by 64 bits of hash. */
+static int note(const struct world *state)
+{
+    const uint8_t *bytes = (const uint8_t *)state;
+    uint64_t key = 0xCBF29CE484222325u;
+    size_t i;
+
+    for (i = 0; i < sizeof *state; i++)
+        key = (key ^ bytes[i]) * 0x100000001B3u;
+    key |= 1;
+    if (known.count * 2 >= known.mask) {
+        uint64_t *old = known.keys;
+        size_t size = old == NULL ? 0 : known.mask + 1, bigger = size == 0 ? 1u << 20 : size * 4;
+
+        known.keys = calloc(bigger, sizeof *known.keys);
+        if (known.keys == NULL)
+            abort();
+        known.mask = bigger - 1;
+        for (i = 0; i < size; i++) {
+            size_t at = old[i] >> 7 & known.mask;
+
+            while (old[i] != 0 && known.keys[at] != 0)
+                at = (at + 1) & known.mask;
+            if (old[i] != 0)
+                known.keys[at] = old[i];
+        }
+        free(old);
+    }
+    for (i = key >> 7 & known.mask; known.keys[i] != 0; i = (i + 1) & known.mask)
+        if (known.keys[i] == key)
+            return 0;
+    known.keys[i] = key;
+    known.count++;
+    return 1;
+}
+
+/* All sessions from `start`; new worlds go to `next`, unless nothing comes after them. */
+static const char *expand(const struct world *start, struct frontier *next, uint64_t *transitions, int last)
+{
+    script.length = script.at = 0;
+    do {
+        const char *property;
+
+        world = *start;
+        property = model_session();
+        (*transitions)++;
+        if (world.forced)
+            continue; /* beyond the promise */
+        if (property != NULL)
+            return property;
+        model_normalize();
+        if (note(&world) && !last)
+            push(next, &world);
+    } while (next_script());
+    return NULL;
+}
+
+static int search_all(unsigned depth, double seconds)
+{
+    struct frontier from = { NULL, 0, 0 }, to = { NULL, 0, 0 };
+    const char *property = NULL;
+    double end = now() + seconds;
+    uint64_t transitions = 0;
+    unsigned level;
+    size_t i;
+
+    setting.off = 0;
+    setting.units = 4;
+    setting.spares = 2;
+    setting.log = 5;
+    setting.failures = 0;
+    setting.operations = 1;
+    setting.in_row = 2;
+    model_format();
+    script.in_use = 1;
+    push(&from, &world);
+    for (level = 1; level <= depth && property == NULL; level++) {
+        for (i = 0; i < from.count && property == NULL && now() < end; i++)
+            property = expand(&from.worlds[i], &to, &transitions, level == depth);
+        printf("%u sessions: %zu of %zu worlds searched, %zu known, %" PRIu64 " sessions tried\n", level, i, from.count, known.count,
+               transitions);
+        fflush(stdout);
+        if (i < from.count)
+            break;
+        free(from.worlds);
+        from = to;
+        memset(&to, 0, sizeof to);
+    }
+    free(from.worlds);
+    free(to.worlds);
+    free(known.keys);
+    script.in_use = 0;
+    if (property != NULL)
+        printf("not ok model_all: %s\n", property);
+    else if (level > depth)
+        printf("ok model_all: every choice in %u sessions\n", depth);
+    else
+        printf("not ok model_all: out of time\n");
+    return property != NULL || level <= depth;
 }
 
 /* ---- One rule off ---- */
@@ -219,14 +386,6 @@ static int replay_rules(const char *path)
     return failed != 0 || seen != RULE_COUNT;
 }
 
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* The shortest counterexample that can be found; with few cuts in a row first. */
 static int find(unsigned rule, double seconds)
 {
@@ -292,12 +451,14 @@ int main(int argc, char **argv)
 
     if (strcmp(what, "check") == 0 && argc > 2)
         return check_all(strtoull(argv[2], NULL, 0));
+    if (strcmp(what, "all") == 0 && argc > 3)
+        return search_all((unsigned)atoi(argv[2]), atof(argv[3]));
     if (strcmp(what, "rules") == 0 && argc > 2)
         return replay_rules(argv[2]);
     if (strcmp(what, "find") == 0 && argc > 2)
         return find_all(atof(argv[2]), argc > 3 ? argv[3] : NULL);
     if (strcmp(what, "trace") == 0 && argc > 4)
         return trace_run(argv + 2, argc > 5 ? argv[5] : NULL);
-    fprintf(stderr, "usage: model check RUNS | rules FILE | find SECONDS [RULE] | trace SEED IN_ROW SESSIONS [RULE]\n");
+    fprintf(stderr, "usage: model check RUNS | all DEPTH SECONDS | rules FILE | find SECONDS [RULE] | trace SEED IN_ROW SESSIONS [RULE]\n");
     return 2;
 }
