@@ -45,7 +45,7 @@ $(BOARDS_DIR)/count_plugin.so: $(BOARDS_PORT)/count_plugin.c
 
 BOARDS_BUILT = $(addprefix $(BOARDS_DIR)/,cortex-m4.elf cortex-m0.elf rv32.elf lx106.elf count_plugin.so host) $(BUILD)/fastffs
 
-.PHONY: boards boards-quick boards-build
+.PHONY: boards boards-quick boards-build boards-docs
 boards-build: $(BOARDS_BUILT)
 
 boards: boards-build ## all runs on emulated boards (QEMU): scenarios, workload, power cuts, instruction counts
@@ -53,3 +53,7 @@ boards: boards-build ## all runs on emulated boards (QEMU): scenarios, workload,
 
 boards-quick: boards-build ## the same with fewer power cuts, as CI runs it
 	@python3 $(BOARDS_PORT)/run_boards.py $(BUILD) --quick
+
+boards-docs: boards-build ## puts fresh instruction counts into README.md and docs/BOARDS.md
+	@python3 $(BOARDS_PORT)/run_boards.py $(BUILD) --only counts
+	@python3 $(BOARDS_PORT)/run_boards.py $(BUILD) --docs

@@ -498,14 +498,48 @@ class Bench:
         self.case('cortex-m4.w25q64.counts', self.run_counts, board, CHIPS['w25q64'])
 
 
+# Rows of the README; docs/BOARDS.md has all.
+README_ROWS = ('create', 'replace', 'open_read_close', 'exists_missing', 'delete', 'list_500', 'mount_500', 'gc_moved',
+               'gc_committed', 'gc_erased')
+ROW_TEXTS = {
+    'create': 'create a file of 64 B', 'replace': 'replace it', 'open_read_close': 'open, read, close it',
+    'write_1k': 'write 1 KiB to an open file', 'read_1k': 'read 1 KiB', 'seek_read_1': 'seek and read a byte',
+    'stat': 'stat', 'exists_missing': 'a name that is not there', 'delete': 'delete',
+    'list_500': 'list 500 files with `fffs_list`', 'dir_read': 'one entry with `fffs_dir_read`', 'space': 'space',
+    'mount_500': 'mount 500 files', 'mount_500_unclean': 'mount them after an unclean stop', 'unmount': 'unmount',
+    'gc_idle': 'gc step, nothing to do', 'gc_looked': 'gc step that only looked', 'gc_moved': 'gc step that moved',
+    'gc_committed': 'gc step that committed', 'gc_erased': 'gc step that erased', 'gc_rotated': 'gc step that rewrote an index unit'}
+
+
+def update_docs(build):
+    """Puts the counts of the last run into the documents."""
+    with open(os.path.join(build, 'boards', 'counts.csv')) as file:
+        rows = [line.strip().split(',')[1:] for line in file][1:]
+    for path, chosen in (('docs/BOARDS.md', None), ('README.md', README_ROWS)):
+        table = ['| operation | library, mean | at most | driver, mean | at most |', '|---|--:|--:|--:|--:|']
+        for operation, _, *numbers in rows:
+            if chosen is None or operation in chosen:
+                table.append('| %s | %s |' % (ROW_TEXTS[operation], ' | '.join('{:,}'.format(int(n)) for n in numbers)))
+        with open(os.path.join(ROOT, path)) as file:
+            head, mark, rest = file.read().partition('<!-- boards: counts -->\n')
+        if not mark:
+            raise SystemExit('%s has no place for the counts' % path)
+        with open(os.path.join(ROOT, path), 'w') as file:
+            file.write(head + mark + '\n'.join(table) + '\n' + rest[rest.index('<!-- end -->'):])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('build')
     parser.add_argument('--quick', action='store_true')
+    parser.add_argument('--docs', action='store_true', help='put the last counts into the documents, run nothing')
     parser.add_argument('--only', default='')
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    if options.docs:
+        update_docs(os.path.abspath(options.build))
+        return 0
     bench = Bench(os.path.abspath(options.build), options)
     try:
         bench.cortex_m4()
