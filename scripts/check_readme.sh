@@ -43,7 +43,7 @@ if [ -s "$work/links" ]; then sed 's/^/# /' "$work/links"; not_ok "documents lin
 else ok "documents link to files that exist"; fi
 
 # Every "make TARGET" in a document is a target.
-sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' Makefile */*.mk | tr ' ' '\n' | sort -u >"$work/targets"
+sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' Makefile */*.mk */*/*.mk | tr ' ' '\n' | sort -u >"$work/targets"
 grep -ho '`make [a-z-]*' README.md CONTRIBUTING.md docs/*.md | sed 's/.*make //' | sort -u | while read -r target; do
     grep -qx -- "$target" "$work/targets" || echo "no target $target in the Makefile"
 done >"$work/missing"
