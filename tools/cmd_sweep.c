@@ -83,6 +83,9 @@ static const char *geometry_of(const struct request *request, uint64_t seed)
         return request->geometry;
     while (point_text(count) != NULL)
         count++;
+    /* A full table takes twenty times as long as others to clear and to walk: one turn in eight. */
+    if (strstr(point_text((size_t)(seed % count)), "-full") != NULL && seed / count % 8u != 0)
+        seed++;
     return point_text((size_t)(seed % count));
 }
 
