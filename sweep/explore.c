@@ -330,6 +330,7 @@ static void start(struct session *trunk, unsigned workload, uint64_t seed)
     struct fffs_geometry geometry;
 
     memset(&trunk->model, 0, sizeof trunk->model);
+    trunk->model.names = trunk->point->names;
     trunk->dice.state = seed;
     trunk->seed = dice_next(&trunk->dice);
     trunk->mutations = 0;

@@ -5,7 +5,8 @@
 
 /* Names of several lengths and folders; "b/" is a prefix to delete. */
 static const char *const names[MODEL_NAMES] = {
-    "a", "b/1", "b/2", "b/three", "c", "d.txt", "e/f/g", "settings", "log-0001", "x", "y", "zz"
+    "a", "b/1", "b/2", "b/three", "c", "d.txt", "e/f/g", "settings", "log-0001", "x", "y", "zz", "f00", "f01", "f02", "f03",
+    "f04", "f05", "f06", "f07", "f08", "f09", "f10", "f11", "f12", "f13", "f14", "f15", "f16", "f17", "f18", "f19"
 };
 
 const char *model_name(uint32_t index)
@@ -85,7 +86,7 @@ uint32_t model_bytes(const struct model *model)
 {
     uint32_t i, bytes = 0;
 
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < model->names; i++)
         bytes += model->now[i].number != 0 ? model->now[i].size : 0;
     return bytes;
 }
@@ -94,7 +95,7 @@ uint32_t model_present(const struct model *model)
 {
     uint32_t i, count = 0;
 
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < model->names; i++)
         count += model->now[i].number != 0;
     return count;
 }

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 enum {
-    MODEL_NAMES = 12,
-    MODEL_GROUPS = MODEL_NAMES + 2,
+    MODEL_NAMES = 32,            /* at most; a point says how many it uses */
+    MODEL_GROUPS = 8,
     MODEL_DATA_BYTES = 1 << 16   /* largest file */
 };
 
@@ -28,6 +28,7 @@ struct model {
     struct version now[MODEL_NAMES]; /* before all groups */
     struct group doubt[MODEL_GROUPS];
     uint32_t groups;
+    uint32_t names;              /* used: the first of the list */
     uint32_t numbers;            /* versions given out */
 };
 

@@ -15,7 +15,7 @@ const char *workload_name(unsigned index)
 
 static uint32_t pick_name(struct session *session)
 {
-    return dice_below(&session->dice, MODEL_NAMES);
+    return dice_below(&session->dice, session->model.names);
 }
 
 static uint32_t pick_size(struct session *session)
@@ -78,7 +78,7 @@ static void do_delete_prefix(struct session *session)
     struct version none = { 0, 0 };
     uint32_t i;
 
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < session->model.names; i++)
         if (session->model.now[i].number != 0 && strncmp(model_name(i), prefix, sizeof prefix - 1) == 0)
             model_change(model_doubt(&session->model), i, none);
     session_must(session, "delete by prefix", fffs_delete_prefix(&session->fs, prefix));
@@ -243,7 +243,7 @@ static void do_format(struct session *session)
 
     session_must(session, "unmount", session_unmount(session));
     all = model_doubt(&session->model);
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < session->model.names; i++)
         model_change(all, i, none);
     session_format(session, session->point->sector_count);
     model_settle(&session->model, 1);
@@ -258,7 +258,7 @@ void operation_fill(struct session *session)
     uint32_t i, name = MODEL_NAMES;
 
     session_must(session, "space", fffs_space(&session->fs, &space));
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < session->model.names; i++)
         if (session->model.now[i].number == 0)
             name = i;
     if (space.capacity_bytes != session->capacity)
@@ -268,7 +268,7 @@ void operation_fill(struct session *session)
         return;
     if (put(session, name, space.writable_bytes / 2u) == FFFS_OK)
         return;
-    for (i = 0; i < MODEL_NAMES; i++)
+    for (i = 0; i < session->model.names; i++)
         if (session->model.now[i].number != 0)
             delete_name(session, i);
     session_must(session, "gc", fffs_gc(&session->fs));
@@ -282,9 +282,9 @@ int operation_first_change(struct session *session)
     uint32_t before = session->model.groups, turns;
     int status, fresh;
 
-    for (turns = 0; turns < MODEL_NAMES && model_in_doubt(&session->model, name); turns++)
-        name = (name + 1u) % MODEL_NAMES;
-    if (turns == MODEL_NAMES)
+    for (turns = 0; turns < session->model.names && model_in_doubt(&session->model, name); turns++)
+        name = (name + 1u) % session->model.names;
+    if (turns == session->model.names)
         return 0;
     fresh = session->model.now[name].number == 0 || dice_percent(&session->dice, 50);
     if (fresh) {

@@ -9,21 +9,21 @@ enum { SMALL_CACHE_ENTRIES = 5, HASH_CACHE_ENTRIES = 128 };
 static const char *const texts[] = {
     "s256-g1-n64-hash-sc512-fb64",
     "s4096-g1-n32-hash-sc512-fb256",
-    "s256-g1-n48-none-sc256-fb16",
+    "s256-g1-n62-f30-none-sc256-fb16",
     "s4096-g1-n16-none-sc256-fb64",
-    "s256-g8-n64-small-sc256-fb16-lv2",
+    "s256-g8-n60-f24-mf40-small-sc256-fb16-lv2",
     "s4096-g8-n32-small-sc512-fb64-lv2",
     "s256-g16-n64-hash-sc512-fb64-verify",
     "s4096-g16-n24-hash-sc256-fb16-verify",
     "s256-g2-n64-seg512-none-sc256-fb64-lazy",
     "s4096-g4-n32-seg8192-hash-sc512-fb256-lazy",
     "s256-g1-n32-full-sc256-fb16",
-    "s4096-g256-n32-none-sc512-fb256",
-    "s512-g32-n64-hash-sc512-fb256-noinline",
+    "s4096-g256-n32-f20-mf32-hash-sc512-fb256",
+    "s512-g4-n48-hash-sc512-fb256-noinline",
     "s4096-g1-n20-hash-sc512-fb64-noinline",
     "s1024-g1-n32-hash-sc512-fb64-wb1024",
     "s256-g1-n24-small-sc512-fb256-nolevel",
-    "s512-g4-n48-seg1024-e2-none-sc256-fb16-lv3",
+    "s512-g32-n62-f24-mf60-seg1024-e2-none-sc256-fb32-lv3",
     "s4096-g2-n24-small-sc4096-fb256-wb4096"
 };
 
@@ -65,7 +65,7 @@ static int take_number(struct point *point, const char *word)
         { "seg", &point->segment_bytes }, { "sc", &point->scratch_bytes }, { "fb", &point->file_buffer_bytes },
         { "wb", &point->write_buffer_bytes }, { "mf", &point->max_files }, { "lv", &point->level_every },
         { "s", &point->sector_bytes }, { "g", &point->granule_bytes }, { "n", &point->sector_count },
-        { "e", &point->erase_sizes }
+        { "e", &point->erase_sizes }, { "f", &point->names }
     };
     size_t i;
 
@@ -98,6 +98,7 @@ int point_parse(struct point *point, const char *text)
     point->granule_bytes = 1;
     point->sector_count = 32;
     point->erase_sizes = 1;
+    point->names = 12;
     point->scratch_bytes = 512;
     point->file_buffer_bytes = 256;
     point->cache_bytes = HASH_CACHE_ENTRIES * FFFS_CACHE_ENTRY_BYTES;
@@ -110,7 +111,8 @@ int point_parse(struct point *point, const char *text)
     }
     if (point->file_buffer_bytes < point->granule_bytes)
         point->file_buffer_bytes = point->granule_bytes;
-    return point->sector_bytes >= 256 && point->sector_count >= 8 && point->granule_bytes > 0;
+    return point->sector_bytes >= 256 && point->sector_count >= 8 && point->granule_bytes > 0 && point->names >= 5 &&
+           point->names <= 32;
 }
 
 void point_device(const struct point *point, struct nor_config *config)

@@ -15,6 +15,7 @@ struct point {
     uint32_t sector_count;       /* n */
     uint32_t segment_bytes;      /* seg, 0 = the library's choice */
     uint32_t max_files;          /* mf, 0 = the library's choice */
+    uint32_t names;              /* f: how many names the workload uses, 5 to 32, default 12 */
     uint32_t erase_sizes;        /* e: how many the driver declares (sector, x 8, x 16), default 1 */
     uint32_t cache_bytes;        /* none, small, hash, full */
     uint32_t scratch_bytes;      /* sc, default 512 */

@@ -314,7 +314,7 @@ void session_look(struct session *session, int settle)
     static uint8_t data[MODEL_DATA_BYTES];
     uint32_t i;
 
-    for (i = 0; i < MODEL_NAMES; i++) {
+    for (i = 0; i < session->model.names; i++) {
         int32_t size;
 
         if (session->model.groups > 0 && model_in_doubt(&session->model, i))
@@ -341,9 +341,9 @@ static int see(void *context, const struct fffs_info *info)
     struct listing *listing = context;
     uint32_t i = 0;
 
-    while (i < MODEL_NAMES && strcmp(info->name, model_name(i)) != 0)
+    while (i < listing->session->model.names && strcmp(info->name, model_name(i)) != 0)
         i++;
-    if (i == MODEL_NAMES)
+    if (i == listing->session->model.names)
         sweep_fail(listing->session, "\"%s\" is listed and was never written", info->name);
     if ((listing->seen >> i & 1u) != 0)
         sweep_fail(listing->session, "\"%s\" is listed twice", info->name);
