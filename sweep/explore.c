@@ -1,10 +1,13 @@
 /* The explorer of damaged outcomes. */
 #include "explore.h"
+#include "patterns.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SAMPLE_PATTERNS = 10000 };
 
 struct sweep {
     struct sweep_options options;
@@ -17,6 +20,7 @@ struct sweep {
     uint32_t follow[SWEEP_LEVELS][2];
     unsigned follow_length;      /* 0: everything */
     const char *save;
+    const uint8_t *left, *weak;  /* the outcome of a program to be taken, instead of one by kind and seed */
 };
 
 static const char *const kind_names[NOR_FAULT_KINDS] = {
@@ -206,7 +210,11 @@ static void take_branch(struct session *parent, const struct nor_pending *pendin
     struct sweep *sweep = parent->sweep;
     struct session *child = &sweep->levels[parent->level + 1];
 
-    nor_branch(parent->nor, child->nor, kind, seed);
+    if (sweep->left != NULL)
+        nor_branch_torn(parent->nor, child->nor, sweep->left, sweep->weak, seed);
+    else
+        nor_branch(parent->nor, child->nor, kind, seed);
+    sweep->left = NULL; /* what is cut in this branch again is by kind */
     child->model = parent->model;
     child->dice.state = seed;
     child->seed = dice_next(&child->dice);
@@ -269,6 +277,48 @@ static int is_followed(const struct sweep *sweep, unsigned level, uint32_t numbe
     return level < sweep->follow_length && sweep->follow[level][0] == number && sweep->follow[level][1] == sample;
 }
 
+static void enter_branch(struct session *session, const struct nor_pending *pending, uint32_t number, uint32_t sample,
+                         enum nor_fault_kind kind, uint64_t seed)
+{
+    struct sweep *sweep = session->sweep;
+
+    sweep->counts->path[session->level][0] = number;
+    sweep->counts->path[session->level][1] = sample;
+    sweep->counts->level = session->level + 1;
+    try_branch(session, pending, kind, seed);
+    sweep->counts->level = session->level;
+}
+
+/* Every pattern of a program into the index, once as it is and once with all its bits metastable. Samples have even and odd
+ * numbers from SAMPLE_PATTERNS on. */
+static void enumerate(struct session *session, const struct nor_pending *pending, uint32_t number)
+{
+    struct sweep *sweep = session->sweep;
+    uint8_t to_clear[PATTERN_BYTES], left[PATTERN_BYTES], weak[PATTERN_BYTES];
+    uint32_t pattern, i, turn;
+
+    if (pending->op != NOR_PROGRAM || pending->address >= session->index_bytes || pending->bytes > PATTERN_BYTES)
+        return;
+    nor_peek(session->nor, pending->address, to_clear, pending->bytes);
+    for (i = 0; i < pending->bytes; i++)
+        to_clear[i] = (uint8_t)(to_clear[i] & ~pending->data[i]);
+    for (pattern = 0; !sweep->failed && pattern_at(pattern, to_clear, pending->bytes, left); pattern++) {
+        for (i = 0; i < pending->bytes; i++)
+            weak[i] = (uint8_t)(to_clear[i] & ~left[i]); /* what was begun */
+        for (turn = 0; turn < 2 && !sweep->failed; turn++) {
+            uint32_t sample = SAMPLE_PATTERNS + 2u * pattern + turn;
+            struct dice dice = { session->seed + number * UINT64_C(0xD1342543DE82EF95) + sample };
+
+            if (!is_followed(sweep, session->level, number, sample))
+                continue;
+            sweep->left = left;
+            sweep->weak = turn == 0 ? NULL : weak;
+            enter_branch(session, pending, number, sample, turn == 0 ? NOR_FAULT_SUBSET : NOR_FAULT_WEAK, dice_next(&dice));
+        }
+    }
+    sweep->left = NULL;
+}
+
 static void explore(void *context, struct nor *nor, const struct nor_pending *pending)
 {
     struct session *session = context;
@@ -288,12 +338,10 @@ static void explore(void *context, struct nor *nor, const struct nor_pending *pe
 
         if (!is_followed(sweep, session->level, number, i))
             continue;
-        sweep->counts->path[session->level][0] = number;
-        sweep->counts->path[session->level][1] = i;
-        sweep->counts->level = session->level + 1;
-        try_branch(session, pending, kind, seed);
-        sweep->counts->level = session->level;
+        enter_branch(session, pending, number, i, kind, seed);
     }
+    if (sweep->options.exhaustive && session->level == 0)
+        enumerate(session, pending, number);
 }
 
 /* ---- Runs ---- */

@@ -11,6 +11,7 @@ struct sweep_options {
     unsigned cuts;               /* damaged outcomes of each mutation of the index; half as many of others */
     unsigned bits;               /* more torn bit patterns of each program into the index */
     unsigned depth;              /* cuts in a row: 1 none during recovery, at most SWEEP_LEVELS - 1 */
+    int exhaustive;              /* also every pattern of patterns.h of each program into the index */
     int trace;
 };
 

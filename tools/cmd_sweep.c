@@ -22,6 +22,7 @@ static const char help[] =
     "      --cuts N          damaged outcomes of each program and erase of the index (default 8), half as many of others\n"
     "      --bits N          more torn bit patterns of each program into the index (default 4)\n"
     "      --depth N         cuts in a row, 1 to 3: 1 none during recovery, default 3\n"
+    "      --exhaustive      also every bit pattern of a fixed, large set for each program of the index\n"
     "      --threads N       processes; default one a processor\n"
     "      --time-limit S    no new seed after S seconds\n"
     "      --path PATH       with one seed: only the branches along PATH, as a failure tells it\n"
@@ -36,7 +37,7 @@ static const char help[] =
     "with the command that repeats it, and its image is kept. Exit codes: 0 no failure, 1 a failure, 2 wrong command line.\n";
 
 enum { OPTION_GEOMETRY = 256, OPTION_WORKLOAD, OPTION_SEED, OPTION_SEEDS, OPTION_STEPS, OPTION_CUTS, OPTION_BITS, OPTION_DEPTH,
-       OPTION_THREADS, OPTION_TIME, OPTION_PATH, OPTION_SAVE, OPTION_TRACE, OPTION_LIST, OPTION_JSON };
+       OPTION_THREADS, OPTION_TIME, OPTION_PATH, OPTION_SAVE, OPTION_TRACE, OPTION_LIST, OPTION_JSON, OPTION_EXHAUSTIVE };
 enum { MOST_PROCESSES = 256, STUCK_SECONDS = 30 };
 
 static const struct option options[] = {
@@ -46,7 +47,7 @@ static const struct option options[] = {
     { "bits", required_argument, NULL, OPTION_BITS }, { "depth", required_argument, NULL, OPTION_DEPTH },
     { "threads", required_argument, NULL, OPTION_THREADS }, { "time-limit", required_argument, NULL, OPTION_TIME },
     { "path", required_argument, NULL, OPTION_PATH }, { "save", required_argument, NULL, OPTION_SAVE },
-    { "trace", no_argument, NULL, OPTION_TRACE }, { "list", no_argument, NULL, OPTION_LIST },
+    { "trace", no_argument, NULL, OPTION_TRACE }, { "list", no_argument, NULL, OPTION_LIST }, { "exhaustive", no_argument, NULL, OPTION_EXHAUSTIVE },
     { "json", no_argument, NULL, OPTION_JSON }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
 };
 
@@ -238,6 +239,8 @@ static void print_replay(FILE *out, const struct request *request, const struct 
     fprintf(out, "fastffs sweep --geometry %s --workload %s --seed %" PRIu64 " --steps %u --cuts %u --bits %u --depth %u",
             geometry_of(request, worker->seed), workload_name(workload_of(request, worker->seed)), worker->seed, o->steps, o->cuts,
             o->bits, o->depth);
+    if (o->exhaustive)
+        fprintf(out, " --exhaustive");
     if (worker->failure.path[0] != '\0')
         fprintf(out, " --path %s", worker->failure.path);
     if (save != NULL)
@@ -450,6 +453,7 @@ static int take_option(struct request *request, int option)
     case OPTION_PATH: request->path = optarg; return 1;
     case OPTION_SAVE: request->save = optarg; return 1;
     case OPTION_TRACE: request->sweep.trace = 1; return 1;
+    case OPTION_EXHAUSTIVE: request->sweep.exhaustive = 1; return 1;
     case OPTION_LIST: request->list = 1; return 1;
     case OPTION_JSON: request->json = 1; return 1;
     case '?': return 0;
