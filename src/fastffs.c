@@ -58,7 +58,7 @@ static int is_mounted(const struct fffs *fs)
     return fs != NULL && fs->mounted == FFFS_MOUNTED;
 }
 
-/* Locks a mounted volume. */
+/* Locks a mounted volume. A call from inside another one would change what that one is working on. */
 static int enter(struct fffs *fs)
 {
     if (fs == NULL)
@@ -66,17 +66,24 @@ static int enter(struct fffs *fs)
     if (!is_mounted(fs))
         return FFFS_ERR_NOT_MOUNTED;
     lock(fs->config);
+    if ((fs->state & FFFS_STATE_INSIDE) != 0) {
+        unlock(fs->config);
+        return FFFS_ERR_BUSY;
+    }
+    fs->state |= FFFS_STATE_INSIDE;
     return FFFS_OK;
 }
 
 static int leave(struct fffs *fs, int status)
 {
+    fs->state &= (uint8_t)~FFFS_STATE_INSIDE;
     unlock(fs->config);
     return status;
 }
 
 static int32_t leave_count(struct fffs *fs, int32_t result)
 {
+    fs->state &= (uint8_t)~FFFS_STATE_INSIDE;
     unlock(fs->config);
     return result;
 }
@@ -540,15 +547,22 @@ int fffs_gc_step(struct fffs *fs, const struct fffs_gc_limits *limits, struct ff
     return leave(fs, status);
 }
 
+/* More slices than it takes to collect every segment several times, one small file a slice. A volume whose sizes lie (damage,
+ * or made so) may gain nothing by it for ever. */
+static uint32_t most_turns(const struct fffs *fs)
+{
+    return 8u * (fs->shape.segments + 8u) * (fffs_segment_bytes(fs) / 32u + 16u);
+}
+
 int fffs_gc(struct fffs *fs)
 {
     uint32_t turns = 0;
     int status;
 
-    /* Each turn locks anew, so that other calls get in between. The bound is far above what a full volume needs. */
+    /* Each turn locks anew, so that other calls get in between. */
     do {
         status = fffs_gc_step(fs, NULL, NULL);
-    } while (status > 0 && ++turns < 0x1000000u);
+    } while (status > 0 && ++turns < most_turns(fs));
     return status < 0 ? status : FFFS_OK;
 }
 

@@ -338,6 +338,8 @@ static int take_record(const struct fffs *fs, struct reading *r, const struct ff
             return fffs_corrupt();
         r->bad = 0;
     }
+    if (r->begin != 0 && type != FFFS_CTL_COMMIT && (type != 0 || (record->kind & FFFS_KIND_TXN) == 0))
+        return fffs_corrupt(); /* nothing else is written before the commit, nor in this unit after a cut (I4) */
     if (!is_hint(type) && type != FFFS_CTL_CLEAN)
         r->run = at + 1u;
     r->last_valid = at;

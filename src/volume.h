@@ -17,7 +17,8 @@ enum {
     FFFS_STATE_CACHED = 1,      /* a cache was given */
     FFFS_STATE_PARTIAL = 2,     /* not every record fits the cache: the log is the truth */
     FFFS_STATE_WEIGHED = 4,     /* weights, used and files_live are right */
-    FFFS_STATE_RECOVER = 8      /* an unclean stop was found and recovery is put off to the first change */
+    FFFS_STATE_RECOVER = 8,     /* an unclean stop was found and recovery is put off to the first change */
+    FFFS_STATE_INSIDE = 16      /* a call is under way */
 };
 
 /* struct fffs_log.state */

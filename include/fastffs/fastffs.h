@@ -8,7 +8,8 @@
  * Conventions: a negative result is an enum fffs_status; 0 or a count is success. Sizes and offsets are bytes. "Cost" is
  * in flash driver calls on a volume with a complete cache (see cache_bytes) and an open segment with room; without cache
  * add a read of the index log per look-up, and without room add what garbage collection does.
- * No call may be made from inside a driver function, a hook or a callback of this library.
+ * No call may be made from inside a driver function, a hook or a callback of this library: it answers FFFS_ERR_BUSY,
+ * where the lock hook lets it in at all.
  */
 #ifndef FASTFFS_H
 #define FASTFFS_H
@@ -52,7 +53,7 @@ enum fffs_status {
     FFFS_ERR_BAD_NAME = -8,       /* empty or NULL */
     FFFS_ERR_NAME_TOO_LONG = -9,  /* longer than FFFS_NAME_MAX, or than this geometry can hold */
     FFFS_ERR_INVALID = -10,       /* an argument or option is out of range or NULL */
-    FFFS_ERR_BUSY = -11,          /* the object is already open, files are open, or the buffer is in use */
+    FFFS_ERR_BUSY = -11,          /* already open, files are open, the buffer is in use, or a call is under way */
     FFFS_ERR_NOT_OPEN = -12,      /* the handle is not open on this volume */
     FFFS_ERR_NOT_MOUNTED = -13,   /* the volume is not mounted */
     FFFS_ERR_READ_ONLY = -14,     /* the mount is read-only, or the handle is a reader */
