@@ -54,7 +54,7 @@ void fuzz_budget(struct fuzz_flash *flash, uint64_t calls, const char *doing);
 
 /* ---- Images as inputs: 8 bytes of options, then what is not erased, as pieces of u24 address, u16 length, bytes ---- */
 
-enum { FUZZ_OPTION_BYTES = 8 };
+enum { FUZZ_OPTION_BYTES = 8, FUZZ_LINE_BYTES = 48 /* of the tool target: before the image */ };
 
 struct fuzz_options {
     uint32_t size;              /* of the device */
@@ -68,6 +68,9 @@ struct fuzz_options {
 void fuzz_unpack(const uint8_t *data, size_t size, struct fuzz_options *options, uint8_t *image);
 /* The reverse; returns the bytes used, 0 when they are more than `room`. */
 size_t fuzz_pack(const struct fuzz_options *options, const uint8_t *image, uint8_t *data, size_t room);
+
+/* Changes such an input in place, at most to `max_size` bytes; returns its size (image_mutate.c; with libFuzzer only). */
+size_t fuzz_mutate_image(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 /* ---- Buffers of exactly the size given, so that sanitizers see what goes beyond ---- */
 

@@ -9,7 +9,6 @@
 #include "src/record.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 
 static uint8_t image[FUZZ_FLASH_MAX];
 
@@ -439,7 +438,7 @@ static void mutate_once(struct work *work)
         change_bytes(work);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+size_t fuzz_mutate_image(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     struct work work;
     uint32_t times;

@@ -57,6 +57,7 @@ struct machine {
     int armed;                  /* a fault is planned */
     int tainted;                /* a call failed in this session: changes may be refused */
     int lawless;                /* nothing is promised any more */
+    int grown;                  /* what format would make now is another volume */
 };
 
 static struct machine machine;
@@ -717,6 +718,10 @@ static void step_format(struct machine *m)
     status = fffs_format(&m->volume.fs, &m->volume.config, &options);
     if (status != FFFS_OK && !m->armed && !m->lawless)
         fuzz_fail("%s without a fault", fffs_status_name(status));
+    if (status == FFFS_OK)
+        m->grown = 0;
+    else if (m->grown)
+        m->lawless = 1;         /* not one atomic change */
     for (i = 0; i < NAMES; i++) {
         if (status == FFFS_OK)
             set_certain(&m->names[i], gone);
@@ -727,6 +732,16 @@ static void step_format(struct machine *m)
         restart(m);
     else
         mount(m);
+}
+
+static void step_grow(struct machine *m)
+{
+    int status;
+
+    begin(m, "grow");
+    status = fffs_grow(&m->volume.fs, 0);
+    judge_change(m, status);
+    m->grown |= shapes[m->shape].sectors != 0 && status != FFFS_ERR_READ_ONLY;
 }
 
 static void step_damage(struct machine *m)
@@ -796,7 +811,7 @@ static void step(struct machine *m)
     case 22: if (op >> 5 == 7u) step_damage(m); break;
     case 23: step_misuse(m); break;
     case 24: if (op >> 5 == 7u) step_format(m); break;
-    case 25: begin(m, "grow"); judge_change(m, fffs_grow(&m->volume.fs, 0)); break;
+    case 25: step_grow(m); break;
     default: step_put(m); break;
     }
 }
