@@ -23,7 +23,7 @@ judge "two seeds without a failure" $?
 judge "the same seeds give the same states, whatever the number of processes" $?
 grep -q '"damaged_states": [1-9][0-9][0-9][0-9]' first
 judge "thousands of damaged states" $?
-"$tool" sweep $one --seed 3 --path 5.0 --save kept.img --trace >trace && grep -q '^no failure in 1 states' trace && [ -s kept.img ]
+"$tool" sweep $one --seed 3 --path 20.0 --save kept.img --trace >trace && grep -q '^no failure in 1 states' trace && [ -s kept.img ]
 judge "a path leads to one state, whose image is kept" $?
 "$tool" sweep $one --exhaustive --steps 3 --cuts 1 --depth 1 >table && grep -q ', 0 failed' table
 judge "every pattern of a few operations" $?
