@@ -1,6 +1,7 @@
 /* Record and header codec. Owns the meaning of every bit of an index unit; assumes nothing about the bytes it decodes. */
 #include "record.h"
 
+#include <stddef.h>
 #include <string.h>
 #include "berger.h"
 #include "bytes.h"
@@ -96,40 +97,81 @@ uint32_t fffs_footprint_decode(uint8_t code)
     return exponent == 0 ? mantissa : (32u + mantissa) << (exponent - 1u);
 }
 
+/* The fields of a header that are numbers of struct fffs_header: where on flash, where in the struct, bytes. */
+struct field { uint8_t at, member, bytes; };
+#define FIELD(offset, name) { offset, offsetof(struct fffs_header, name), sizeof ((struct fffs_header *)0)->name }
+static const struct field header_fields[] = {
+    FIELD(FFFS_HDR_VERSION, version), FIELD(FFFS_HDR_READABLE, readable), FIELD(FFFS_HDR_REQUIRED, required),
+    FIELD(FFFS_HDR_FORMAT_ID, shape.format_id), FIELD(FFFS_HDR_SECTORS, shape.sectors),
+    FIELD(FFFS_HDR_SECTOR_SHIFT, shape.sector_shift), FIELD(FFFS_HDR_GRANULE_SHIFT, shape.granule_shift),
+    FIELD(FFFS_HDR_UNIT_SHIFT, shape.unit_shift), FIELD(FFFS_HDR_UNITS, shape.units),
+    FIELD(FFFS_HDR_SEGMENT_SHIFT, shape.segment_shift), FIELD(FFFS_HDR_SPARES, shape.spares),
+    FIELD(FFFS_HDR_PHASE, shape.phase), FIELD(FFFS_HDR_MAX_FILES, shape.max_files), FIELD(FFFS_HDR_SERIAL, serial),
+    FIELD(FFFS_HDR_OLDEST, oldest), FIELD(FFFS_HDR_UNIT, unit), FIELD(FFFS_HDR_PREVIOUS, previous),
+    FIELD(FFFS_HDR_COPIES, copies), FIELD(FFFS_HDR_BASE, base), FIELD(FFFS_HDR_BASE_SESSION, base_session),
+    FIELD(FFFS_HDR_RING, ring), FIELD(FFFS_HDR_LEVEL, level), FIELD(FFFS_HDR_PROBES, shape.probes),
+    FIELD(FFFS_HDR_VICTIMS, victims), FIELD(FFFS_HDR_STAMP, stamp), FIELD(FFFS_HDR_ERASES, erases),
+    FIELD(FFFS_HDR_CLOSES, closes), FIELD(FFFS_HDR_CRC, crc)
+};
+enum { HEADER_FIELDS = sizeof header_fields / sizeof header_fields[0] };
+
+/* A member of one, two or four bytes. */
+static uint32_t get_member(const uint8_t *from, uint32_t bytes)
+{
+    uint16_t half;
+    uint32_t word;
+
+    if (bytes == 1u)
+        return *from;
+    if (bytes == 2u) {
+        memcpy(&half, from, sizeof half);
+        return half;
+    }
+    memcpy(&word, from, sizeof word);
+    return word;
+}
+
+static void put_member(uint8_t *to, uint32_t bytes, uint32_t value)
+{
+    uint16_t half = (uint16_t)value;
+
+    if (bytes == 1u)
+        *to = (uint8_t)value;
+    else if (bytes == 2u)
+        memcpy(to, &half, sizeof half);
+    else
+        memcpy(to, &value, sizeof value);
+}
+
+/* Little-endian numbers of any length up to four bytes. */
+static uint32_t get_number(const uint8_t *from, uint32_t bytes)
+{
+    uint32_t value = 0;
+
+    while (bytes-- > 0)
+        value = value << 8 | from[bytes];
+    return value;
+}
+
+static void put_number(uint8_t *to, uint32_t bytes, uint32_t value)
+{
+    for (; bytes > 0; bytes--, value >>= 8)
+        *to++ = (uint8_t)value;
+}
+
 void fffs_header_encode(const struct fffs_header *header, uint8_t *bytes)
 {
-    const struct fffs_shape *shape = &header->shape;
+    uint32_t i;
 
     memset(bytes, 0xFF, FFFS_HDR_BYTES);
+    for (i = 0; i < HEADER_FIELDS; i++) {
+        const struct field *field = &header_fields[i];
+        put_number(bytes + field->at, field->bytes, get_member((const uint8_t *)header + field->member, field->bytes));
+    }
     memcpy(bytes + FFFS_HDR_MAGIC, "FFFS", 4);
     bytes[FFFS_HDR_VERSION] = FFFS_FORMAT_VERSION;
     bytes[FFFS_HDR_READABLE] = FFFS_FORMAT_VERSION;
-    fffs_put16(bytes + FFFS_HDR_REQUIRED, header->required);
     fffs_put16(bytes + FFFS_HDR_OPTIONAL, 0);
-    fffs_put16(bytes + FFFS_HDR_FORMAT_ID, shape->format_id);
-    fffs_put16(bytes + FFFS_HDR_SECTORS, shape->sectors);
-    bytes[FFFS_HDR_SECTOR_SHIFT] = shape->sector_shift;
-    bytes[FFFS_HDR_GRANULE_SHIFT] = shape->granule_shift;
-    bytes[FFFS_HDR_UNIT_SHIFT] = shape->unit_shift;
-    bytes[FFFS_HDR_UNITS] = shape->units;
-    bytes[FFFS_HDR_SEGMENT_SHIFT] = shape->segment_shift;
-    bytes[FFFS_HDR_SPARES] = shape->spares;
-    fffs_put16(bytes + FFFS_HDR_PHASE, shape->phase);
-    fffs_put16(bytes + FFFS_HDR_MAX_FILES, shape->max_files);
-    fffs_put32(bytes + FFFS_HDR_SERIAL, header->serial);
-    fffs_put32(bytes + FFFS_HDR_OLDEST, header->oldest);
-    bytes[FFFS_HDR_UNIT] = header->unit;
-    bytes[FFFS_HDR_PREVIOUS] = header->previous;
-    fffs_put16(bytes + FFFS_HDR_COPIES, header->copies);
-    fffs_put32(bytes + FFFS_HDR_BASE, header->base);
-    fffs_put16(bytes + FFFS_HDR_BASE_SESSION, header->base_session);
-    fffs_put16(bytes + FFFS_HDR_RING, header->ring);
-    fffs_put16(bytes + FFFS_HDR_LEVEL, header->level);
-    bytes[FFFS_HDR_PROBES] = shape->probes;
-    bytes[FFFS_HDR_VICTIMS] = header->victims;
-    fffs_put32(bytes + FFFS_HDR_STAMP, header->stamp);
-    fffs_put32(bytes + FFFS_HDR_ERASES, header->erases);
-    fffs_put32(bytes + FFFS_HDR_CLOSES, header->closes);
 }
 
 uint32_t fffs_header_crc(uint32_t copies_crc, const uint8_t *bytes)
@@ -172,46 +214,19 @@ int fffs_shape_derive(struct fffs_shape *shape)
     return shape->segments < FFFS_DATA_SEGMENTS_MIN ? FFFS_ERR_CORRUPT : FFFS_OK;
 }
 
-static void decode_shape(const uint8_t *bytes, struct fffs_shape *shape)
-{
-    shape->format_id = fffs_get16(bytes + FFFS_HDR_FORMAT_ID);
-    shape->sectors = fffs_get16(bytes + FFFS_HDR_SECTORS);
-    shape->sector_shift = bytes[FFFS_HDR_SECTOR_SHIFT];
-    shape->granule_shift = bytes[FFFS_HDR_GRANULE_SHIFT];
-    shape->unit_shift = bytes[FFFS_HDR_UNIT_SHIFT];
-    shape->units = bytes[FFFS_HDR_UNITS];
-    shape->segment_shift = bytes[FFFS_HDR_SEGMENT_SHIFT];
-    shape->spares = bytes[FFFS_HDR_SPARES];
-    shape->phase = fffs_get16(bytes + FFFS_HDR_PHASE);
-    shape->max_files = fffs_get16(bytes + FFFS_HDR_MAX_FILES);
-    shape->probes = bytes[FFFS_HDR_PROBES];
-}
-
 int fffs_header_decode(const uint8_t *bytes, struct fffs_header *header)
 {
+    uint32_t i;
+
     if (fffs_all_ones(bytes, FFFS_HDR_BYTES))
         return FFFS_ERR_BLANK;
     if (memcmp(bytes + FFFS_HDR_MAGIC, "FFFS", 4) != 0 || fffs_get16(bytes + FFFS_HDR_BERGER) != header_zeros(bytes) ||
         fffs_get32(bytes + FFFS_HDR_OWN_CRC) != fffs_header_crc(0, bytes))
         return FFFS_ERR_FOREIGN; /* what a cut erase leaves has errors both ways: the CRC is for those */
-    header->version = bytes[FFFS_HDR_VERSION];
-    header->readable = bytes[FFFS_HDR_READABLE];
-    header->required = fffs_get16(bytes + FFFS_HDR_REQUIRED);
-    header->serial = fffs_get32(bytes + FFFS_HDR_SERIAL);
-    header->oldest = fffs_get32(bytes + FFFS_HDR_OLDEST);
-    header->unit = bytes[FFFS_HDR_UNIT];
-    header->previous = bytes[FFFS_HDR_PREVIOUS];
-    header->copies = fffs_get16(bytes + FFFS_HDR_COPIES);
-    header->base = fffs_get32(bytes + FFFS_HDR_BASE);
-    header->base_session = fffs_get16(bytes + FFFS_HDR_BASE_SESSION);
-    header->ring = fffs_get16(bytes + FFFS_HDR_RING);
-    header->level = fffs_get16(bytes + FFFS_HDR_LEVEL);
-    header->victims = bytes[FFFS_HDR_VICTIMS];
-    header->stamp = fffs_get32(bytes + FFFS_HDR_STAMP);
-    header->erases = fffs_get32(bytes + FFFS_HDR_ERASES);
-    header->closes = fffs_get32(bytes + FFFS_HDR_CLOSES);
-    header->crc = fffs_get32(bytes + FFFS_HDR_CRC);
-    decode_shape(bytes, &header->shape);
+    for (i = 0; i < HEADER_FIELDS; i++) {
+        const struct field *field = &header_fields[i];
+        put_member((uint8_t *)header + field->member, field->bytes, get_number(bytes + field->at, field->bytes));
+    }
     if (header->readable > FFFS_FORMAT_VERSION || (header->required & ~(unsigned)FFFS_FEATURES_KNOWN) != 0)
         return FFFS_ERR_NEWER_FORMAT;
     if (fffs_shape_derive(&header->shape) != FFFS_OK || header->serial == 0 || header->oldest > header->serial ||
