@@ -192,8 +192,10 @@ static int table_address(struct fffs *fs, const struct fffs_node *node, uint32_t
     uint8_t field[4];
     int status = fffs_node_read(fs, node, fffs_node_tables_from_end(node) - 4u * (node->tables - 1u - index), field, 4);
 
+    if (status != FFFS_OK)
+        return status;
     *address = fffs_get32(field);
-    if (status == FFFS_OK && *address < (uint32_t)fs->shape.first_sector << fs->shape.sector_shift)
+    if (*address < (uint32_t)fs->shape.first_sector << fs->shape.sector_shift)
         status = fffs_corrupt();
     return status;
 }
