@@ -1,4 +1,5 @@
 /* Public entry: checks arguments, takes the lock, calls the module, releases the lock. No filesystem logic of its own. */
+#include <stddef.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -96,6 +97,13 @@ static int may_change(struct fffs *fs)
     return fs->failed != 0 ? fs->failed : fffs_mount_recover(fs);
 }
 
+/* As an array of uint32_t is: to 4 bytes, on 8-bit processors to 1. */
+static int is_aligned(const void *buffer)
+{
+    struct probe { char byte; uint32_t word; };
+    return (uintptr_t)buffer % offsetof(struct probe, word) == 0;
+}
+
 static int check_config(const struct fffs_config *config)
 {
     const struct fffs_flash *flash;
@@ -114,7 +122,7 @@ static int check_config(const struct fffs_config *config)
         return FFFS_ERR_UNSUPPORTED;
     if (flash->size_bytes == 0)
         return FFFS_ERR_INVALID;
-    if (config->scratch == NULL || ((uintptr_t)config->scratch & 3u) != 0 || ((uintptr_t)config->cache & 3u) != 0)
+    if (config->scratch == NULL || !is_aligned(config->scratch) || !is_aligned(config->cache))
         return FFFS_ERR_INVALID;
     return config->scratch_bytes < FFFS_SCRATCH_MIN ? FFFS_ERR_NO_MEMORY : FFFS_OK;
 }

@@ -88,7 +88,7 @@ enum fffs_mount_flags {
  * at must stay valid until unmount. */
 struct fffs_config {
     const struct fffs_flash *flash;   /* required */
-    /* Required work buffer, at least FFFS_SCRATCH_MIN bytes and twice the granule, 4-byte aligned. Larger is faster: log reads, collection and
+    /* Required work buffer, at least FFFS_SCRATCH_MIN bytes and twice the granule, aligned as uint32_t is. Larger is faster: log reads, collection and
      * listings use it whole. 512 is a good default, 4096 the most that helps. */
     void *scratch;
     uint32_t scratch_bytes;
@@ -96,7 +96,7 @@ struct fffs_config {
      * segment) bounds it). A read-only mount may leave it NULL (then fffs_space() answers FFFS_ERR_NO_MEMORY). */
     uint16_t *segment_table;
     uint32_t segment_table_entries;
-    /* Optional index cache: 8 bytes per file, 4-byte aligned. NULL: every look-up reads the index log. Fewer entries
+    /* Optional index cache: 8 bytes per file, aligned as uint32_t is. NULL: every look-up reads the index log. Fewer entries
      * than files: works, with log reads for what does not fit. FFFS_CACHE_FULL_BYTES: direct-mapped full table. */
     void *cache;
     uint32_t cache_bytes;
