@@ -63,3 +63,10 @@ $(BUILD)/make_seeds: $(BUILD)/fuzz/make_seeds.o $(BUILD)/fuzz/fuzz.o $(LIB)
 fuzz-seeds: $(BUILD)/make_seeds ## the images that the image fuzzer began with, into build/fuzz-seeds
 	@mkdir -p $(BUILD)/fuzz-seeds
 	$(BUILD)/make_seeds $(BUILD)/fuzz-seeds
+
+fuzz-coverage: ## lines and branches of src/ and tools/ that the committed fuzz inputs reach (gcovr)
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz-coverage CC=gcc OPT="-O0 -g" CFLAGS="$(CFLAGS) --coverage" fuzz-replays
+	@find $(BUILD)/fuzz-coverage -name '*.gcda' -delete
+	@for target in $(FUZZ_TARGETS); do $(BUILD)/fuzz-coverage/replay-$$target fuzz/*/$$target >/dev/null 2>&1 || exit 1; done
+	gcovr --root . --filter tools/ --object-directory $(BUILD)/fuzz-coverage --print-summary
+	gcovr --root . --filter src/ --object-directory $(BUILD)/fuzz-coverage --print-summary
