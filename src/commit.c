@@ -387,6 +387,7 @@ int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const str
 
     if (status != FFFS_OK)
         return status;
+    fs->gc.stuck = 0;
     return fffs_commit_apply(fs, record, old);
 }
 
@@ -400,5 +401,6 @@ int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old)
     status = fffs_log_append(fs, &record);
     if (status != FFFS_OK)
         return status;
+    fs->gc.stuck = 0;
     return fffs_commit_apply(fs, &record, old);
 }

@@ -505,7 +505,8 @@ static int check_room(struct fffs *fs, const struct fffs_file *file, uint32_t by
 
     if (need <= room)
         return FFFS_OK;
-    segments = (need - room) / fffs_segment_bytes(fs) + 2u; /* one of them stays for the collector */
+    /* One stays for the collector, two while it levels. */
+    segments = (need - room) / fffs_segment_bytes(fs) + 2u + (uint32_t)fffs_gc_levels(fs);
     return fffs_segments_free(fs) >= segments ? FFFS_OK : fffs_gc_make_room(fs, segments);
 }
 
@@ -548,8 +549,10 @@ static void release(struct fffs *fs, struct fffs_file *file)
     if (writer)
         set_share(fs, file, 0);
     fffs_file_unlink(fs, file);
-    if (writer)
+    if (writer) {
+        fs->gc.stuck = 0;
         fffs_segments_settle_pending(fs);
+    }
 }
 
 int fffs_file_discard(struct fffs *fs, struct fffs_file *file)

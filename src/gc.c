@@ -25,6 +25,10 @@ enum { NODES_BYTES = 192 };
 /* Room that must stay beyond a victim that is levelled: it gains nothing, so that its moves must never end in want. */
 enum { LEVEL_ROOM = 512 };
 
+/* After so many victims in a row that gained next to nothing collection waits for a change from outside: where nodes do not fit
+ * the ends of small segments it would go round for ever. */
+enum { STUCK = 8 };
+
 /* Pacing of a levelled victim: 2 bytes for each one written, so that half a segment of writes is enough for it. */
 enum { LEVEL_RATE = 32 };
 
@@ -153,13 +157,22 @@ static uint32_t fill_limit(const struct fffs *fs, enum fffs_gc_mode mode)
 /* The victim to choose next, 0xFFFF none: one that can not be emptied to the end would use up the spare for nothing. */
 static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
 {
-    uint32_t victim = fs->gc.stuck ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+    uint32_t victim = fs->gc.stuck >= STUCK ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
 
     return victim != FFFS_NONE16 && room_beyond(fs, victim) > 0 ? victim : FFFS_NONE16;
 }
 
+/* Bytes that appends could take, in 256ths of a sector. */
+static uint16_t free_room(const struct fffs *fs)
+{
+    uint32_t room = (fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs)) >> (fs->shape.sector_shift - 8u);
+
+    return (uint16_t)fffs_min(room, FFFS_NONE16);
+}
+
 static void start_victim(struct fffs *fs, uint32_t victim, uint32_t rate)
 {
+    fs->gc.room = rate != LEVEL_RATE ? free_room(fs) : 0;
     fs->gc.victim = (uint16_t)victim;
     fs->gc.rate = (uint16_t)rate;
     fs->gc.cursor = 0;
@@ -681,6 +694,16 @@ static int commit_items(struct fffs *fs)
 
 /* ---- Slices ---- */
 
+/* What the victim brought, now that it is done with. */
+static void count_gain(struct fffs *fs)
+{
+    if (fs->gc.room == 0 || fs->gc.room == FFFS_NONE16 ||
+        free_room(fs) > fs->gc.room + (8u << fs->shape.segment_shift)) /* 1/32 of a segment */
+        fs->gc.stuck = 0;
+    else
+        fs->gc.stuck++;
+}
+
 /* After the last commit of a victim: its weight is 0 and it is dead, or it can not be emptied. */
 static int finish_victim(struct fffs *fs)
 {
@@ -695,6 +718,7 @@ static int finish_victim(struct fffs *fs)
             give_up_victim(fs);
     }
     fs->gc.victim = FFFS_NONE16;
+    count_gain(fs);
     return status < 0 ? status : FFFS_GC_LOOKED;
 }
 
@@ -707,7 +731,13 @@ static int commit_slice(struct fffs *fs)
         return status == FFFS_OK ? FFFS_GC_ROTATED : status;
     }
     status = commit_items(fs);
-    return status == FFFS_OK ? FFFS_GC_COMMITTED : status;
+    if (status != FFFS_OK)
+        return status;
+    if (fs->gc.victim != FFFS_NONE16 && fffs_segment_is_dead(fs, fs->gc.victim)) {
+        drop_victim(fs); /* now, before a write that waits takes what it brought */
+        count_gain(fs);
+    }
+    return FFFS_GC_COMMITTED;
 }
 
 static int victim_slice(struct fffs *fs)
@@ -719,6 +749,7 @@ static int victim_slice(struct fffs *fs)
         if (fs->gc.items > 0)
             return commit_slice(fs);
         drop_victim(fs);
+        count_gain(fs);
         return FFFS_GC_LOOKED;
     }
     status = move_some(fs);
@@ -732,7 +763,7 @@ static int victim_slice(struct fffs *fs)
         (void)commit_slice(fs);
     if (status == FFFS_COLLECT || status == FFFS_ERR_NO_SPACE) {
         drop_victim(fs); /* nothing is wrong with it: another time */
-        fs->gc.stuck = 1;
+        fs->gc.stuck = STUCK;
         return FFFS_GC_LOOKED;
     }
     give_up_victim(fs);
@@ -808,7 +839,8 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
     dead = next_dead(fs);
     if (fs->gc.victim != FFFS_NONE16) {
         /* The segment that the moves go on in is erased in a slice of its own. */
-        if (fs->erased == 0 && dead != FFFS_NONE16 && fffs_point_room(fs, &fs->moved) < 2u * fs->config->scratch_bytes)
+        if (fs->erased == 0 && dead != FFFS_NONE16 && dead != fs->gc.victim &&
+            fffs_point_room(fs, &fs->moved) < 2u * fs->config->scratch_bytes)
             return erase_slice(fs, dead, largest_erase);
         status = fffs_log_begin_change(fs);
         return status == FFFS_OK ? victim_slice(fs) : status;
@@ -837,7 +869,7 @@ int fffs_gc_make_room(struct fffs *fs, uint32_t segments)
         fs->gc.wanted = (uint16_t)segments;
         return FFFS_ERR_COLLECT_FIRST;
     }
-    while (fffs_segments_free(fs) < segments) {
+    while (fffs_segments_free(fs) < segments || fffs_gc_levels(fs)) {
         int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
 
         if (status < 0)

@@ -142,10 +142,8 @@ static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add
 
     if (add)
         fs->used += bytes;
-    else {
+    else
         fs->used -= bytes;
-        fs->gc.stuck = 0;
-    }
     address = address < first ? first : address;
     while (address < end) {
         uint32_t segment = fffs_segment_of(fs, address);
@@ -255,7 +253,6 @@ void fffs_segments_settle_pending(struct fffs *fs)
         return; /* nor are those of files that were moved: cleared when they are committed */
     for (i = 0; i < fs->shape.segments; i++)
         fs->config->segment_table[i] &= (uint16_t)~FFFS_SEGMENT_PENDING;
-    fs->gc.stuck = 0;
     if (fs->gc.file.head != 0 && fs->gc.moved_bytes > 0) {
         mark_pending(fs, fs->gc.target[0], fs->gc.target[0] + fs->gc.split);
         mark_pending(fs, fs->gc.target[1], fs->gc.target[1] + (fs->gc.moved_bytes - fs->gc.split));
@@ -411,10 +408,16 @@ static int try_open(struct fffs *fs, struct fffs_point *point, uint32_t segment)
     return 1;
 }
 
+int fffs_gc_levels(const struct fffs *fs)
+{
+    return fs->gc.victim != FFFS_NONE16 && fs->gc.room == 0;
+}
+
 static int open_next(struct fffs *fs, struct fffs_point *point)
 {
     int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
-    int spare = point == &fs->user && fffs_segments_free(fs) < 2u; /* the last one of full size is the collector's */
+    /* The last one of full size is the collector's, and one more while it moves a victim that gains nothing. */
+    int spare = point == &fs->user && fffs_segments_free(fs) < 2u + (uint32_t)fffs_gc_levels(fs);
     uint32_t i;
 
     for (i = 0; i < fs->shape.segments; i++) {

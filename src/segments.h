@@ -57,6 +57,8 @@ uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room);
 /* Bytes left in the open segment, those that are still to be erased included; 0 when none is open. */
 uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point);
+/* Whether the collector is at a victim that it levels. */
+int fffs_gc_levels(const struct fffs *fs);
 /* Closes the open segment early. */
 void fffs_point_close(struct fffs_point *point);
 /* Takes `bytes` bytes at the point, which were just programmed. */

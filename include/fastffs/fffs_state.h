@@ -102,7 +102,8 @@ struct fffs_gc {
     struct fffs_record file;    /* in work; head 0 none */
     uint8_t victims;            /* segments erased since the last levelling */
     uint8_t whole;              /* all of the file in work moves */
-    uint8_t stuck;              /* a victim found no room to move to, and nothing was freed since */
+    uint8_t stuck;              /* victims in a row that gained nothing since the last change from outside */
+    uint16_t room;              /* free when the victim was begun, in 256ths of a sector; 0 not compared */
 };
 
 struct fffs {

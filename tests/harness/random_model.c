@@ -521,10 +521,10 @@ static void step_power(struct model *model)
     int clean = rng_chance(&model->rng, 50);
 
     say(model, clean ? "unmount" : "power off", "", 0);
-    if (rng_chance(&model->rng, 30)) { rig_set_cache(model->rig, (enum rig_cache)rng_below(&model->rng, 4)); }
     close_all(model, !clean);
     if (clean) { CHECK_OK(rig_unmount(model->rig)); }
     rig_crash(model->rig);
+    if (rng_chance(&model->rng, 30)) { rig_set_cache(model->rig, (enum rig_cache)rng_below(&model->rng, 4)); }
     if (rng_chance(&model->rng, 20)) { look_read_only(model); }
     CHECK_OK(rig_mount_flags(model->rig, model->rig->point.flags
                              | (rng_chance(&model->rng, 20) ? FFFS_MOUNT_DEFER_RECOVERY : 0u)));
