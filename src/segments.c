@@ -8,6 +8,7 @@
 #include "extents.h"
 #include "flash_io.h"
 #include "handles.h"
+#include "index_cache.h"
 #include "index_log.h"
 #include "wear.h"
 
@@ -201,6 +202,7 @@ int fffs_segments_weigh(struct fffs *fs)
 {
     struct fffs_batch batch;
     uint32_t from = 0, i;
+    int fits = (fs->state & FFFS_STATE_PARTIAL) != 0;
 
     if ((fs->state & FFFS_STATE_WEIGHED) != 0)
         return FFFS_OK;
@@ -221,6 +223,8 @@ int fffs_segments_weigh(struct fffs *fs)
             if (status == FFFS_ERR_CORRUPT)
                 status = FFFS_OK; /* its file answers corrupt when used; the walk before an erase stops there */
             fs->files_live++;
+            if (fits)
+                fits = fffs_cache_put(fs, &batch.records[i]);
         }
         if (status != FFFS_OK) {
             fs->state &= (uint8_t)~FFFS_STATE_WEIGHED;
@@ -228,6 +232,8 @@ int fffs_segments_weigh(struct fffs *fs)
         }
         from = batch.next;
     }
+    if (fits) /* the cache overflowed when there were more files: now it holds them all */
+        fs->state &= (uint8_t)~FFFS_STATE_PARTIAL;
     return FFFS_OK;
 }
 
