@@ -14,8 +14,8 @@ fuzz-build: $(FUZZ_BIN)
 fuzz: $(FUZZ_BIN) ## the fuzz targets in turn, FUZZ_SECONDS each; what they find lands in build/finding-*
 	@set -e; for target in $(FUZZ_TARGETS); do \
 	  mkdir -p $(FUZZ_CORPUS)/$$target; echo "== $$target"; \
-	  $(BUILD)/fuzz-$$target -max_total_time=$(FUZZ_SECONDS) -timeout=60 -rss_limit_mb=1500 -max_len=24000 -close_fd_mask=1 \
-	    -detect_leaks=0 -print_final_stats=1 -artifact_prefix=$(BUILD)/finding-$$target- $(FUZZ_CORPUS)/$$target fuzz/*/$$target 2>&1 | \
+	  $(BUILD)/fuzz-$$target -max_total_time=$(FUZZ_SECONDS) -timeout=120 -rss_limit_mb=1500 -max_len=24000 -close_fd_mask=1 \
+	    -detect_leaks=0 -report_slow_units=1000 -print_final_stats=1 -artifact_prefix=$(BUILD)/finding-$$target- $(FUZZ_CORPUS)/$$target fuzz/*/$$target 2>&1 | \
 	    grep -E 'DONE|FINDING|ERROR|SUMMARY|Test unit|stat::number|runtime error' || exit 1; \
 	  if ls $(BUILD)/finding-$$target-* >/dev/null 2>&1; then exit 1; fi; done
 
