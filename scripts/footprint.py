@@ -31,8 +31,8 @@ TARGETS = [
 ]
 COMMON = ["-std=c99", "-Os", "-ffreestanding", "-ffunction-sections", "-fdata-sections", "-fno-common", "-Iinclude", "-I."]
 
-READING = ["fffs_discover", "fffs_mount", "fffs_unmount", "fffs_open", "fffs_read", "fffs_seek", "fffs_tell", "fffs_fstat",
-           "fffs_close", "fffs_stat", "fffs_exists"]
+READING = ["fffs_mount_reading", "fffs_unmount_reading", "fffs_open_reading", "fffs_close_reading", "fffs_read",
+           "fffs_seek", "fffs_tell", "fffs_stat", "fffs_exists"]
 LISTING = ["fffs_dir_open", "fffs_dir_read", "fffs_dir_close", "fffs_list"]
 # Parts that an application leaves out by not calling them.
 PARTS = {
@@ -278,6 +278,8 @@ def measure(target, directory, report, where):
     basic = [call for call in core if not any(call in names for names in PARTS.values())] + PARTS["format"]
     report.add(target.name, "basic", "code", build.code(basic))
 
+    report.add(target.name, "readonly", "code", build.code(READING))
+
     report.check(not build.writable(), "%s: no writable globals: %s" % (target.name, build.writable()))
     bad = [name for name in build.undefined() if FORBIDDEN.search(name)]
     report.check(not bad, "%s: needs %s" % (target.name, bad))
@@ -345,6 +347,7 @@ def apply_limits(path, report, targets):
 README_ROWS = [
     ("code: all calls of `fastffs.h` but `fffs_check`", "core", "code"),
     ("code: without lists, grow, map, `fffs_space`, `fffs_gc_step`", "basic", "code"),
+    ("code: reading alone", "readonly", "code"),
     ("code added by `fffs_check`", "core", "extra.check"),
     ("worst stack of a call", "core", "stack"),
     ("RAM `minimal` (4 MiB)", "minimal", "ram"),

@@ -189,24 +189,54 @@ int fffs_format(struct fffs *fs, const struct fffs_config *config, const struct 
     return status;
 }
 
-int fffs_mount(struct fffs *fs, const struct fffs_config *config)
+static int begin_mount(struct fffs *fs, const struct fffs_config *config)
 {
     int status = fs == NULL ? FFFS_ERR_INVALID : check_config(config);
 
     if (status != FFFS_OK)
         return status;
     lock(config);
-    if (is_mounted(fs)) {
-        unlock(config);
-        return FFFS_ERR_BUSY;
-    }
-    status = fffs_mount_load(fs, config);
+    if (!is_mounted(fs))
+        return FFFS_OK;
+    unlock(config);
+    return FFFS_ERR_BUSY;
+}
+
+static int end_mount(struct fffs *fs, const struct fffs_config *config, int status)
+{
     if (status == FFFS_OK)
         fs->mounted = FFFS_MOUNTED;
     else
         memset(fs, 0, sizeof *fs);
     unlock(config);
     return status;
+}
+
+int fffs_mount(struct fffs *fs, const struct fffs_config *config)
+{
+    int status = begin_mount(fs, config);
+    return status != FFFS_OK ? status : end_mount(fs, config, fffs_mount_load(fs, config));
+}
+
+int fffs_mount_reading(struct fffs *fs, const struct fffs_config *config)
+{
+    int status = config != NULL && (config->flags & FFFS_MOUNT_READ_ONLY) == 0 ? FFFS_ERR_INVALID : begin_mount(fs, config);
+    return status != FFFS_OK ? status : end_mount(fs, config, fffs_mount_load_reading(fs, config));
+}
+
+int fffs_unmount_reading(struct fffs *fs)
+{
+    const struct fffs_config *config;
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    if (fs->files != NULL || fs->dirs != NULL || (fs->flags & FFFS_MOUNT_READ_ONLY) == 0)
+        return leave(fs, fs->files != NULL || fs->dirs != NULL ? FFFS_ERR_BUSY : FFFS_ERR_INVALID);
+    config = fs->config;
+    memset(fs, 0, sizeof *fs);
+    unlock(config);
+    return FFFS_OK;
 }
 
 int fffs_unmount(struct fffs *fs)
@@ -276,6 +306,15 @@ int fffs_open(struct fffs *fs, struct fffs_file *file, const char *name, unsigne
 }
 
 /* Locks, and checks that the handle is open on this volume. */
+int fffs_open_reading(struct fffs *fs, struct fffs_file *file, const char *name, void *buffer, uint32_t buffer_bytes)
+{
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    return leave(fs, file == NULL ? FFFS_ERR_INVALID : fffs_file_open_reading(fs, file, name, buffer, buffer_bytes));
+}
+
 static int enter_file(struct fffs *fs, const struct fffs_file *file)
 {
     int status = enter(fs);
@@ -337,6 +376,18 @@ int fffs_close(struct fffs *fs, struct fffs_file *file)
 {
     int status = enter_file(fs, file);
     return status != FFFS_OK ? status : leave(fs, fffs_file_close(fs, file));
+}
+
+int fffs_close_reading(struct fffs *fs, struct fffs_file *file)
+{
+    int status = enter_file(fs, file);
+
+    if (status != FFFS_OK)
+        return status;
+    if ((file->state & FFFS_FILE_WRITER) != 0)
+        return leave(fs, FFFS_ERR_WRITE_ONLY);
+    fffs_file_unlink(fs, file);
+    return leave(fs, FFFS_OK);
 }
 
 int fffs_discard(struct fffs *fs, struct fffs_file *file)

@@ -121,6 +121,35 @@ static int open_writer(struct fffs *fs, struct fffs_file *file, const char *text
     return FFFS_OK;
 }
 
+/* What a reader and a writer have in common. */
+static int begin_open(struct fffs *fs, struct fffs_file *file, void *buffer, uint32_t buffer_bytes)
+{
+    if (buffer == NULL || buffer_bytes < FFFS_FILE_BUFFER_MIN || buffer_bytes < granule_of(fs))
+        return FFFS_ERR_INVALID;
+    if (fffs_buffer_in_use(fs, buffer, buffer_bytes))
+        return FFFS_ERR_BUSY;
+    memset(file, 0, sizeof *file);
+    file->own_buffer = file->buffer = (uint8_t *)buffer;
+    file->own_bytes = file->buffer_bytes = buffer_bytes;
+    return FFFS_OK;
+}
+
+int fffs_file_open_reading(struct fffs *fs, struct fffs_file *file, const char *text, void *buffer, uint32_t buffer_bytes)
+{
+    struct fffs_name name;
+    int status = fffs_file_is_open(fs, file) ? FFFS_ERR_BUSY : fffs_name_set(fs, &name, text);
+
+    if (status == FFFS_OK)
+        status = begin_open(fs, file, buffer, buffer_bytes);
+    if (status != FFFS_OK)
+        return status;
+    file->flags = FFFS_READ;
+    status = open_reader(fs, file, &name);
+    if (status == FFFS_OK)
+        fffs_file_link(fs, file);
+    return status;
+}
+
 int fffs_file_open(struct fffs *fs, struct fffs_file *file, const char *text, unsigned flags, void *buffer,
                    uint32_t buffer_bytes)
 {
@@ -129,20 +158,17 @@ int fffs_file_open(struct fffs *fs, struct fffs_file *file, const char *text, un
 
     if (fffs_file_is_open(fs, file))
         return FFFS_ERR_BUSY;
+    if (status == FFFS_OK && (flags & FFFS_WRITE) == 0)
+        return fffs_file_open_reading(fs, file, text, buffer, buffer_bytes);
     if (status == FFFS_OK)
         status = fffs_name_set(fs, &name, text);
+    if (status == FFFS_OK)
+        status = begin_open(fs, file, buffer, buffer_bytes);
     if (status != FFFS_OK)
         return status;
-    if (buffer == NULL || buffer_bytes < FFFS_FILE_BUFFER_MIN || buffer_bytes < granule_of(fs))
-        return FFFS_ERR_INVALID;
-    if (fffs_buffer_in_use(fs, buffer, buffer_bytes))
-        return FFFS_ERR_BUSY;
-    memset(file, 0, sizeof *file);
-    file->own_buffer = file->buffer = (uint8_t *)buffer;
-    file->own_bytes = buffer_bytes;
-    file->buffer_bytes = (flags & FFFS_WRITE) != 0 ? fffs_align_down(buffer_bytes, granule_of(fs)) : buffer_bytes;
+    file->buffer_bytes = fffs_align_down(buffer_bytes, granule_of(fs));
     file->flags = (uint8_t)flags;
-    status = (flags & FFFS_WRITE) != 0 ? open_writer(fs, file, text, name.length) : open_reader(fs, file, &name);
+    status = open_writer(fs, file, text, name.length);
     if (status == FFFS_OK)
         fffs_file_link(fs, file);
     return status;

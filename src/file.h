@@ -7,6 +7,8 @@
 /* As the public calls of the same names; the entry has checked the volume, the handle and whether changes may be made. */
 int fffs_file_open(struct fffs *fs, struct fffs_file *file, const char *name, unsigned flags, void *buffer,
                    uint32_t buffer_bytes);
+/* Readers alone, without what writers need. */
+int fffs_file_open_reading(struct fffs *fs, struct fffs_file *file, const char *name, void *buffer, uint32_t buffer_bytes);
 int32_t fffs_file_read(struct fffs *fs, struct fffs_file *file, void *buffer, uint32_t bytes);
 int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *data, uint32_t bytes);
 int32_t fffs_file_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, int whence);

@@ -901,8 +901,8 @@ static int find_volume(struct fffs *fs, struct mounting *m)
     return status == FFFS_OK && fs->log.chain_length == 0 ? fffs_corrupt() : status;
 }
 
-/* Finds and replays the volume, and decides what it needs. */
-static int load(struct fffs *fs, struct mounting *m, int may_write)
+/* Finds and replays the volume. */
+static int load_index(struct fffs *fs, struct mounting *m)
 {
     int status = find_volume(fs, m);
 
@@ -910,12 +910,33 @@ static int load(struct fffs *fs, struct mounting *m, int may_write)
         status = check_memory(fs, fs->config);
     if (status == FFFS_OK && m->again)
         status = replay(fs, m, fs->log.chain_length);
-    if (status == FFFS_OK)
-        status = m->damage;
+    return status == FFFS_OK ? m->damage : status;
+}
+
+/* The same, and decides what the volume needs. */
+static int load(struct fffs *fs, struct mounting *m, int may_write)
+{
+    int status = load_index(fs, m);
+
     if (status == FFFS_OK)
         status = judge(fs, m, may_write);
     if (m->recover)
         drop_hints(fs, m);
+    return status;
+}
+
+int fffs_mount_load_reading(struct fffs *fs, const struct fffs_config *config)
+{
+    struct mounting m;
+    int status;
+
+    memset(&m, 0, sizeof m);
+    do {
+        clear_volume(fs, config);
+        status = load_index(fs, &m);
+        m.excluded |= (uint16_t)((uint32_t)1 << m.newest); /* a bit more each time, so that this ends */
+    } while (status == FFFS_UNIT_CHANGED);
+    drop_hints(fs, &m);
     return status;
 }
 

@@ -12,6 +12,9 @@ int fffs_discover_newest(const struct fffs_flash *flash, struct fffs_header *hea
 int fffs_plan_shape(const struct fffs_flash *flash, const struct fffs_format_options *options, struct fffs_shape *shape);
 /* Loads the volume into a cleared fs; recovers unless read-only or put off. */
 int fffs_mount_load(struct fffs *fs, const struct fffs_config *config);
+/* The same with nothing that could program or erase: a program that mounts in no other way links less. */
+int fffs_mount_load_reading(struct fffs *fs, const struct fffs_config *config);
+
 /* The recovery that mount put off. */
 int fffs_mount_recover(struct fffs *fs);
 int fffs_format_volume(struct fffs *fs, const struct fffs_config *config, const struct fffs_format_options *options);

@@ -257,6 +257,16 @@ int fffs_delete(struct fffs *fs, const char *name);
  * Cost: 2 reads, 1 program each. */
 int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix);
 
+/* ---- Reading alone ----
+ * The same as mount (which must have FFFS_MOUNT_READ_ONLY), open with FFFS_READ, close of a reader and unmount, in code
+ * that reaches nothing that writes: a boot loader that calls these instead, with fffs_read, fffs_seek, fffs_stat and so
+ * on, links about a third of the library. They may be mixed with the others. */
+
+int fffs_mount_reading(struct fffs *fs, const struct fffs_config *config);
+int fffs_open_reading(struct fffs *fs, struct fffs_file *file, const char *name, void *buffer, uint32_t buffer_bytes);
+int fffs_close_reading(struct fffs *fs, struct fffs_file *file);
+int fffs_unmount_reading(struct fffs *fs);
+
 /* ---- Directories: names are flat, listings filter by prefix ---- */
 
 /* Begins a listing of the names that begin with `prefix` ("" or NULL: all). With a nonzero `delimiter` ('/'), names that
