@@ -53,6 +53,10 @@ EXTRAS = {
 FORBIDDEN = re.compile(r"(div|mod)di|ldivmod|aeabi_[fd]|[sd]f[23]$|(float|fix)\w*[sd][fi]|malloc|free|printf|abort")
 
 
+# Options of fffs_opts.h at their smallest, for the configuration "smallest".
+SMALLEST = ["-DFFFS_NAME_MAX=32", "-DFFFS_DIR_FOLDERS=1", "-DFFFS_FILE_EXTENTS=3", "-DFFFS_BATCH=2"]
+
+
 class Problem(Exception):
     pass
 
@@ -80,9 +84,10 @@ def public_calls():
 class Build:
     """The objects of one target."""
 
-    def __init__(self, target, directory, sources):
+    def __init__(self, target, directory, sources, options=()):
         self.target, self.directory = target, directory
         self.flags = list(target.flags)
+        self.options = list(options)
         if target.prefix.startswith("xtensa"):
             listing = run(["dpkg", "-L", "picolibc-xtensa-lx106-elf"])
             self.flags[-1] = "--specs=" + re.search(r"^.*picolibc\.specs$", listing, re.M).group(0)
@@ -94,7 +99,7 @@ class Build:
     def compile(self, source, more=(), name=None):
         base = os.path.join(self.directory, name or os.path.basename(source)[:-2])
         flags = ["-fstack-usage"] + (["-fcallgraph-info=su"] if self.graph else [])
-        run([self.target.prefix + "gcc"] + COMMON + self.flags + flags + list(more) + ["-c", source, "-o", base + ".o"])
+        run([self.target.prefix + "gcc"] + COMMON + self.flags + self.options + flags + list(more) + ["-c", source, "-o", base + ".o"])
         return base + ".o"
 
     def keep(self, calls):
@@ -232,13 +237,14 @@ def depths(frames, edges):
     return worst
 
 
-RAM_CONFIGS = ["minimal", "default", "fast"]
+RAM_CONFIGS = ["minimal", "default", "fast", "smallest"]
 
 
-def ram(build):
+def ram(build, small):
     """Bytes of each configuration's objects, by name."""
     sizes = {}
     for number, config in enumerate(RAM_CONFIGS):
+        build = small if config == "smallest" else build
         path = build.compile("scripts/footprint_ram.c", ["-DFOOTPRINT_CONFIG=%d" % number], "ram_" + config)
         for line in run([build.target.prefix + "nm", "-S", path]).splitlines():
             match = re.match(r"\w+ (\w+) [BbCDd] footprint_(\w+)$", line)
@@ -300,7 +306,11 @@ def measure(target, directory, report, where):
         report.add(target.name, "all", "stack." + call, worst.get(call, (0,))[0])
     deepest = max(core, key=lambda call: worst[call][0])
     report.add(target.name, "core", "stack", worst[deepest][0])
-    sizes = ram(build)
+    small = Build(target, os.path.join(directory, target.name + "-smallest"), make_list("FFFS_SRC"), SMALLEST)
+    report.add(target.name, "smallest", "code", small.code(core))
+    worst_small = depths(*small.call_graph())
+    report.add(target.name, "smallest", "stack", max(worst_small[call][0] for call in core))
+    sizes = ram(build, small)
     for (config, name), value in sizes.items():
         report.add(target.name, config, "ram." + name, value)
     for config in RAM_CONFIGS:
@@ -350,8 +360,10 @@ README_ROWS = [
     ("code: reading alone", "readonly", "code"),
     ("code added by `fffs_check`", "core", "extra.check"),
     ("worst stack of a call", "core", "stack"),
+    ("worst stack of a call, smallest options", "smallest", "stack"),
     ("RAM `minimal` (4 MiB)", "minimal", "ram"),
     ("`minimal`, each open file with its 72 B buffer", "minimal", "ram.open"),
+    ("each open file, smallest options, 16 B buffer", "smallest", "ram.open"),
     ("RAM `default` (4 MiB, 500 files cached)", "default", "ram"),
     ("`default`, each open file with its 256 B buffer", "default", "ram.open"),
 ]

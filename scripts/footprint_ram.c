@@ -8,6 +8,9 @@
 #if FOOTPRINT_CONFIG == 0 /* minimal */
 #define SCRATCH FFFS_SCRATCH_MIN
 #define BUFFER 72
+#elif FOOTPRINT_CONFIG == 3 /* smallest: with the options of footprint.py at their smallest */
+#define SCRATCH FFFS_SCRATCH_MIN
+#define BUFFER FFFS_FILE_BUFFER_MIN
 #elif FOOTPRINT_CONFIG == 1 /* default */
 #define SCRATCH 512
 #define CACHE (FILES * FFFS_CACHE_ENTRY_BYTES)
