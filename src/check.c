@@ -560,7 +560,7 @@ static int sum_parts(struct fffs *fs, struct sums *sums, const struct fffs_recor
     for (piece.end = 0; status == FFFS_OK && piece.end < node.size;) {
         status = fffs_extent_find(fs, &node, piece.end, &piece);
         if (status == FFFS_OK)
-            sum_run(fs, sums, piece.address, piece.end - piece.start);
+            sum_run(fs, sums, piece.address, fffs_piece_bytes(fs, &node, &piece));
     }
     for (i = 0; status == FFFS_OK && i < node.tables; i++) {
         status = fffs_table_place(fs, &node, i, &address, &bytes);

@@ -64,6 +64,15 @@ uint32_t fffs_node_run(const struct fffs_node *node)
     return (node->flags & FFFS_NODE_MULTI) != 0 ? node->bytes : node->bytes + node->size + node->pad;
 }
 
+uint32_t fffs_piece_bytes(const struct fffs *fs, const struct fffs_node *node, const struct fffs_piece *piece)
+{
+    uint32_t bytes = piece->end - piece->start;
+
+    if (piece->address + bytes == node->end - fffs_node_charge(node))
+        return bytes;
+    return fffs_align_up(bytes, (uint32_t)1 << fs->shape.granule_shift);
+}
+
 /* Decodes the window and reads what else is needed to know the node's length; no CRC yet. */
 static int parse_unverified(struct fffs *fs, uint32_t end, struct fffs_node *node, const uint8_t *window,
                             uint32_t bytes)

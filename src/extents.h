@@ -42,8 +42,15 @@ int fffs_node_parse(struct fffs *fs, const struct fffs_record *record, struct ff
                     uint32_t window_bytes);
 /* The same for a node known only by its end. */
 int fffs_node_load_at(struct fffs *fs, uint32_t end, struct fffs_node *node, uint8_t *buffer, uint32_t bytes);
-/* The length that a put record of this node codes: of the run, or of the node alone when it lists extents. */
+/* The least length that a put record of this node codes: of the run, or of the node alone when it lists extents. */
 uint32_t fffs_node_run(const struct fffs_node *node);
+/* The length that a writer codes: with the padding before the node, which nothing else can use. */
+static inline uint32_t fffs_node_charge(const struct fffs_node *node)
+{
+    return fffs_node_run(node) + ((node->flags & FFFS_NODE_MULTI) != 0 ? node->pad : 0u);
+}
+/* Bytes of flash that a piece of a file takes: whole granules, but for what stands directly before padding and node. */
+uint32_t fffs_piece_bytes(const struct fffs *fs, const struct fffs_node *node, const struct fffs_piece *piece);
 /* `bytes` bytes of the node that begin `from_end` before its end: out of the window, or by a read. */
 int fffs_node_read(struct fffs *fs, const struct fffs_node *node, uint32_t from_end, void *to, uint32_t bytes);
 /* 1 when the node's name is `name`, 0 when not, or an error. */

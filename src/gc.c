@@ -638,7 +638,7 @@ static int item_record(struct fffs *fs, const struct fffs_node *node, struct fff
     if (status == FFFS_OK && now.stamp == node->stamp && now.size == node->size) {
         record->head = (uint16_t)((node->end - 1u) >> fs->shape.sector_shift);
         record->off = (uint8_t)((node->end - 1u) >> unit_shift);
-        record->len = fffs_footprint_encode((fffs_node_run(node) + ((uint32_t)1 << unit_shift) - 1u) >> unit_shift);
+        record->len = fffs_footprint_encode((fffs_node_charge(node) + ((uint32_t)1 << unit_shift) - 1u) >> unit_shift);
         record->kind = (node->flags & FFFS_NODE_MULTI) != 0 ? FFFS_KIND_MULTI : 0;
     }
     record->kind |= FFFS_KIND_TXN;

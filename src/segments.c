@@ -165,7 +165,7 @@ static int weigh_parts(struct fffs *fs, const struct fffs_node *node, int add)
 
         if (status != FFFS_OK)
             return status;
-        weigh_run(fs, piece.address, piece.end - piece.start, add);
+        weigh_run(fs, piece.address, fffs_piece_bytes(fs, node, &piece), add);
     }
     for (i = 0; i < node->tables; i++) {
         int status = fffs_table_place(fs, node, i, &address, &bytes);
