@@ -190,25 +190,25 @@ static void put_extents(struct stream *out, const struct fffs_builder *builder)
 static void put_meta(struct stream *out, const struct fffs_node_plan *plan)
 {
     uint8_t chunk[32];
-    uint32_t left = plan->meta_bytes;
+    uint32_t left = plan->meta == NULL ? plan->meta_bytes : plan->kept, behind = FFFS_NODE_TRAILER;
 
-    if (plan->meta != NULL) {
-        stream_put(out, plan->meta, left);
-        return;
-    }
+    if (plan->kept > 0)
+        behind = fffs_node_name_from_end(plan->old);
     while (left > 0 && out->status == FFFS_OK) {
         uint32_t part = fffs_min(left, sizeof chunk);
 
-        out->status = fffs_node_read(out->fs, plan->old, FFFS_NODE_TRAILER + left, chunk, part);
+        out->status = fffs_node_read(out->fs, plan->old, behind + left, chunk, part);
         stream_put(out, chunk, part);
         left -= part;
     }
+    if (plan->meta != NULL)
+        stream_put(out, plan->meta, plan->meta_bytes);
 }
 
 /* The node's own length, without tail and padding. */
 static uint32_t node_bytes(const struct fffs_node_plan *plan, int multi)
 {
-    uint32_t bytes = FFFS_NODE_TRAILER + plan->meta_bytes;
+    uint32_t bytes = FFFS_NODE_TRAILER + plan->kept + plan->meta_bytes;
 
     if (multi)
         bytes += plan->builder->count * (uint32_t)FFFS_EXTENT_BYTES +
@@ -240,7 +240,8 @@ static int is_single(const struct fffs *fs, const struct fffs_node_plan *plan)
     const struct fffs_builder *builder = plan->builder;
     uint32_t run = plan->size + node_bytes(plan, 0) + fffs_node_align(&fs->shape);
 
-    if (builder->tables > 0 || builder->count > 1u || fffs_footprint_encode(run >> (fs->shape.sector_shift - 8u)) == 0)
+    if ((plan->flags & FFFS_NODE_MULTI) != 0 || builder->tables > 0 || builder->count > 1u ||
+        fffs_footprint_encode(run >> (fs->shape.sector_shift - 8u)) == 0)
         return 0;
     return builder->count == 0 || end_address(builder) == plan->point->next;
 }
@@ -296,7 +297,9 @@ static int program_node(struct fffs *fs, const struct fffs_node_plan *plan, int 
     node.pad = (uint8_t)pad;
     node.flags = plan->flags;
     node.extents = 0;
-    if (multi) {
+    if ((plan->flags & FFFS_NODE_MULTI) != 0) {
+        node.extents = plan->old->extents; /* kept as they are */
+    } else if (multi) {
         node.flags |= plan->builder->tables > 0 ? FFFS_NODE_MULTI | FFFS_NODE_TABLES : FFFS_NODE_MULTI;
         node.extents = plan->builder->count;
     }
@@ -350,8 +353,7 @@ int fffs_node_write(struct fffs *fs, struct fffs_node_plan *plan, struct fffs_re
         fffs_point_close(plan->point);
         return status;
     }
-    fill_record(fs, plan, end, multi ? node_bytes(plan, 1) : end - plan->point->next - plan->tail_bytes + plan->size,
-                multi, record);
+    fill_record(fs, plan, end, end - plan->point->next - plan->tail_bytes + (multi ? 0 : plan->size), multi, record);
     fffs_builder_enter(plan->point, plan->builder);
     fffs_point_advance(fs, plan->point, end - plan->point->next);
     return FFFS_OK;
@@ -403,4 +405,14 @@ int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old)
         return status;
     fs->gc.stuck = 0;
     return fffs_commit_apply(fs, &record, old);
+}
+
+int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds, uint32_t count)
+{
+    uint32_t i;
+    int status = fffs_log_append_all(fs, records, count);
+
+    for (i = 0; i < count && status == FFFS_OK; i++)
+        status = fffs_commit_apply(fs, &records[i], &olds[i]);
+    return status;
 }

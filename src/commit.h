@@ -15,10 +15,11 @@ struct fffs_node_plan {
     const uint8_t *meta;        /* name in RAM, or NULL: data CRC, attributes and name of `old` */
     const struct fffs_node *old;
     uint32_t meta_bytes;
+    uint32_t kept;              /* bytes of `old` directly before its name that go in front of `meta` */
     uint32_t size, stamp;
     uint16_t slot;
     uint8_t name_length, tag;
-    uint8_t flags;              /* FFFS_NODE_ATTRS, FFFS_NODE_DATA_CRC of meta */
+    uint8_t flags;              /* FFFS_NODE_ATTRS, FFFS_NODE_DATA_CRC of meta; MULTI, TABLES: `kept` holds old's list */
 };
 
 void fffs_builder_clear(struct fffs_builder *builder);
@@ -36,6 +37,10 @@ uint32_t fffs_node_bound(const struct fffs *fs, uint32_t meta_bytes);
 /* Commits a put record: it replaces `old` (head 0: none). Durable on FFFS_OK. Cost: 1 program. */
 int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
 int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old);
+/* Commits `count` puts and deletes as one transaction; olds[i] is what records[i] replaces (head 0: none). Cost: 2
+ * programs, and 1 for each fffs_log_txn_room() records. */
+int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds,
+                    uint32_t count);
 /* Takes a committed record into cache, weights and counts. */
 int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
 

@@ -11,6 +11,7 @@
 #include "handles.h"
 #include "index_log.h"
 #include "mount.h"
+#include "rename.h"
 #include "segments.h"
 #include "wear.h"
 
@@ -430,6 +431,16 @@ int fffs_delete(struct fffs *fs, const char *name)
     return leave(fs, status != FFFS_OK ? status : fffs_file_delete(fs, name));
 }
 
+int fffs_rename(struct fffs *fs, const char *from, const char *to)
+{
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    status = may_change(fs);
+    return leave(fs, status != FFFS_OK ? status : fffs_file_rename(fs, from, to));
+}
+
 int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix)
 {
     int status = enter(fs);
@@ -522,7 +533,8 @@ static void fill_space(const struct fffs *fs, struct fffs_space *space)
 
     memset(space, 0, sizeof *space);
     space->capacity_bytes = fffs_capacity(fs);
-    space->used_bytes = taken;
+    /* A move that puts a file in one place rounds its footprint anew: the sum may pass the capacity by that. */
+    space->used_bytes = fffs_min(taken, space->capacity_bytes);
     space->free_bytes = space->capacity_bytes > taken ? space->capacity_bytes - taken : 0;
     space->writable_bytes = fs->files_live < fs->shape.max_files ? writable_bytes(fs, space->free_bytes) : 0;
     space->files = fs->files_live;

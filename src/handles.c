@@ -116,3 +116,23 @@ int fffs_handles_pin(struct fffs *fs, uint32_t low, uint32_t high)
     }
     return 0;
 }
+
+void fffs_handles_follow(struct fffs *fs, const struct fffs_record *old, uint32_t stamp,
+                         const struct fffs_record *record, uint32_t new_stamp)
+{
+    struct fffs_file *at;
+
+    for (at = fs->files; at != NULL; at = at->next) {
+        int same = at->record.head == old->head && at->record.off == old->off;
+
+        /* A pinned reader of a place that collection has left holds on to that place. */
+        if ((at->state & (FFFS_FILE_WRITER | FFFS_FILE_STALE)) != 0 || at->record.slot != old->slot ||
+            at->stamp != stamp || (at->pinned && !same))
+            continue;
+        at->record = *record;
+        at->stamp = new_stamp;
+        at->state &= (uint8_t)~FFFS_FILE_LOST;
+        at->fill = 0;
+        at->u.read.start = at->u.read.end = 0;
+    }
+}

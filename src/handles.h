@@ -22,6 +22,9 @@ void fffs_dir_unlink(struct fffs *fs, struct fffs_dir *dir);
 int fffs_buffer_in_use(const struct fffs *fs, const void *buffer, uint32_t bytes);
 /* Marks the readers whose version uses addresses low .. high - 1, which are about to be erased. Reads their nodes. */
 int fffs_handles_before_erase(struct fffs *fs, uint32_t low, uint32_t high);
+/* The version that readers of `slot` with `stamp` hold goes on as another record: they follow it. */
+void fffs_handles_follow(struct fffs *fs, const struct fffs_record *old, uint32_t stamp,
+                         const struct fffs_record *record, uint32_t new_stamp);
 /* Whether a reader that is used in place (pinned) uses addresses low .. high - 1; or an error. */
 int fffs_handles_pin(struct fffs *fs, uint32_t low, uint32_t high);
 

@@ -730,6 +730,29 @@ int fffs_log_append(struct fffs *fs, const struct fffs_record *record)
     return status;
 }
 
+int fffs_log_append_all(struct fffs *fs, const struct fffs_record *records, uint32_t count)
+{
+    struct fffs_record control;
+    uint32_t done = 0;
+    int status = fffs_log_reserve(fs, count + 2u);
+
+    control = fffs_control_record(FFFS_CTL_BEGIN, count | fs->log.serial << 16);
+    if (status == FFFS_OK)
+        status = append_raw(fs, &control, 1);
+    while (done < count && status == FFFS_OK) {
+        uint32_t part = fffs_min(count - done, fffs_log_txn_room(fs));
+
+        status = append_raw(fs, records + done, part);
+        done += part;
+    }
+    control = fffs_control_record(FFFS_CTL_COMMIT, fs->log.valid_end | fs->log.serial << 16);
+    if (status == FFFS_OK)
+        status = append_raw(fs, &control, 1);
+    if (status == FFFS_OK)
+        fs->log.valid_end = fs->log.end;
+    return status;
+}
+
 int fffs_log_txn_begin(struct fffs *fs, uint32_t n)
 {
     struct fffs_record begin = fffs_control_record(FFFS_CTL_BEGIN, n | fs->log.serial << 16);

@@ -58,7 +58,10 @@ uint32_t fffs_log_room(const struct fffs *fs);
 /* Appends one record: the commit of a change. Cost: 1 program. On an error nothing was appended, unless fs->failed is
  * set. The caller applies the record to the cache. */
 int fffs_log_append(struct fffs *fs, const struct fffs_record *record);
-/* A transaction: begin (room for n + 2 was reserved), any number of adds, commit; each a program call of its own.
+/* Appends `count` records, of kind part-of-a-transaction, as one transaction: all or none apply. Errors as
+ * fffs_log_append(). */
+int fffs_log_append_all(struct fffs *fs, const struct fffs_record *records, uint32_t count);
+/* A transaction in steps: begin (room for n + 2 was reserved), any number of adds, commit; each a program call of its own.
  * The caller applies each record to RAM when it is added; when an add or the commit fails fs->failed is set. */
 int fffs_log_txn_begin(struct fffs *fs, uint32_t n);
 int fffs_log_txn_add(struct fffs *fs, const struct fffs_record *records, uint32_t count);

@@ -253,6 +253,15 @@ int fffs_exists(struct fffs *fs, const char *name);
 /* Deletes; durable on return. Open readers keep their version. Works on a full volume. Cost: 1 read, 1 program.
  * FFFS_ERR_NOT_FOUND, names, _READ_ONLY, _IO, _CORRUPT. */
 int fffs_delete(struct fffs *fs, const char *name);
+/* Gives the file `from` the name `to`, as one change: a file `to` is replaced, and at every moment, after a cut too,
+ * either the old state shows or the new one. No data is copied: a new node lists where the data is, so that the first
+ * read of a small file then costs one more read call, until collection moves it. Open readers keep their bytes and follow;
+ * an open writer of either name goes on and creates or replaces that name at its close. `from` equal to `to` changes
+ * nothing. Cost: 2 or 3 reads, 1 more for each of the two files that lists extents, 4 programs: node, begin, 2 records,
+ * commit. On any error both names are as before. FFFS_ERR_NOT_FOUND (`from`), names, _INDEX_FULL (no free slot for `to`), _NO_SPACE: on a full volume the
+ * new node may need some bytes more than the old one; replacing a file or deleting another helps. _COLLECT_FIRST:
+ * collect and call again. _READ_ONLY, _CORRUPT, _IO. */
+int fffs_rename(struct fffs *fs, const char *from, const char *to);
 /* Deletes every name that begins with `prefix` (not ""), one after the other (a cut leaves the rest); returns the count.
  * Cost: 2 reads, 1 program each. */
 int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix);

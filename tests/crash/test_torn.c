@@ -17,7 +17,8 @@ struct torn {
     uint32_t data_seed;
     int in_flight;              /* a change was cut: ... */
     char name[16];              /* ... of this name, to ... */
-    const uint8_t *data;        /* ... this, or NULL: a delete */
+    const uint8_t *data;        /* ... this, or NULL: a delete, ... */
+    char from[16];              /* ... or, when not "", the file of this name gets the name */
     uint32_t size;
 };
 
@@ -46,11 +47,17 @@ static void change(struct torn *torn)
     pick_name(torn, torn->name);
     torn->data = NULL;
     torn->size = 0;
+    torn->from[0] = '\0';
     if (dice < 60) {
         torn->data = rig_data(++torn->data_seed);
         torn->size = rng_chance(&torn->rng, 70) ? rng_below(&torn->rng, torn->limit / 8 + 1) : rng_below(&torn->rng, torn->limit);
         status = rig_put_in(torn->rig, torn->name, torn->data, torn->size, 1 + rng_below(&torn->rng, 700));
         if (status == FFFS_OK) { oracle_put(&torn->oracle, torn->name, torn->data, torn->size); }
+    } else if (dice < 70) {
+        pick_name(torn, torn->from);
+        status = rig_rename(torn->rig, torn->from, torn->name);
+        if (status == FFFS_OK) { oracle_rename(&torn->oracle, torn->from, torn->name); }
+        else if (status == FFFS_ERR_NOT_FOUND) { torn->from[0] = '\0'; }
     } else if (dice < 80) {
         status = fffs_delete(torn->rig->fs, torn->name);
         if (status == FFFS_OK) { oracle_delete(&torn->oracle, torn->name); }
@@ -81,6 +88,10 @@ static void resolve(struct torn *torn)
 {
     if (!torn->in_flight) { return; }
     torn->in_flight = 0;
+    if (torn->from[0] != '\0') {
+        if (fffs_exists(torn->rig->fs, torn->from) == 0) { oracle_rename(&torn->oracle, torn->from, torn->name); }
+        return;
+    }
     if (torn->data != NULL) {
         if (rig_holds(torn->rig, torn->name, torn->data, torn->size) == 1) {
             oracle_put(&torn->oracle, torn->name, torn->data, torn->size);

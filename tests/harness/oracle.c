@@ -54,6 +54,17 @@ void oracle_delete(struct oracle *oracle, const char *name)
     oracle->bytes -= file->size;
 }
 
+void oracle_rename(struct oracle *oracle, const char *from, const char *to)
+{
+    const struct oracle_file *file = find(oracle, from);
+    const uint8_t *data = file->data;
+    uint32_t size = file->size;
+
+    if (strcmp(from, to) == 0) { return; }
+    oracle_delete(oracle, from);
+    oracle_put(oracle, to, data, size);
+}
+
 const struct oracle_file *oracle_find(const struct oracle *oracle, const char *name) { return find(oracle, name); }
 
 const struct oracle_file *oracle_get(const struct oracle *oracle, const char *name)

@@ -24,6 +24,8 @@ void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
 void oracle_put(struct oracle *oracle, const char *name, const uint8_t *data, uint32_t size);
 void oracle_delete(struct oracle *oracle, const char *name);
+/* `from` must be there. */
+void oracle_rename(struct oracle *oracle, const char *from, const char *to);
 /* NULL when the name does not exist. */
 const struct oracle_file *oracle_get(const struct oracle *oracle, const char *name);
 /* The entry whether present or not; NULL when never seen. */

@@ -723,6 +723,13 @@ int rig_put(struct rig *rig, const char *name, const void *data, uint32_t bytes)
     return rig_put_in(rig, name, data, bytes, 1024);
 }
 
+int rig_rename(struct rig *rig, const char *from, const char *to)
+{
+    int status = fffs_rename(rig->fs, from, to);
+    while (status == FFFS_ERR_COLLECT_FIRST && step_gc(rig)) { status = fffs_rename(rig->fs, from, to); }
+    return status;
+}
+
 /* 1 the open reader yields exactly this, 0 other bytes, else a status. */
 static int compare_reader(struct rig_file *handle, const uint8_t *data, uint32_t bytes)
 {

@@ -145,6 +145,8 @@ int rig_put_in(struct rig *rig, const char *name, const void *data, uint32_t byt
 /* The file holds exactly this. */
 void rig_expect(struct rig *rig, const char *name, const void *data, uint32_t bytes);
 void rig_expect_missing(struct rig *rig, const char *name);
+/* fffs_rename(), with gc steps where it answers FFFS_ERR_COLLECT_FIRST. */
+int rig_rename(struct rig *rig, const char *from, const char *to);
 /* 1 it holds exactly this, 0 anything else readable, else the status. */
 int rig_holds(struct rig *rig, const char *name, const void *data, uint32_t bytes);
 /* Number of names with the prefix, by a directory read; each at most once. */

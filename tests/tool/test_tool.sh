@@ -334,6 +334,33 @@ case_remove_all_or_nothing() {
     [ "$(wc -l <out)" -eq 6 ] || die "left: $(cat out)"
     code 0 "$tool" remove -f i.bin no-such-file
 }
+case_rename() {
+    make_tree tree 12 300
+    code 0 "$tool" create i.bin --size 64K --from tree
+    code 0 "$tool" rename i.bin file0.txt a/zero
+    says out "file0.txt"
+    mv tree/file0.txt tree/a/zero
+    code 0 "$tool" extract i.bin got
+    same_tree tree got
+    code 0 "$tool" check i.bin
+    cp i.bin before
+    code 1 "$tool" rename i.bin no-such-file x
+    says err "no-such-file"
+    code 1 "$tool" rename i.bin file4.txt a/zero
+    says err "exists"
+    cmp -s i.bin before || die "the image changed"
+    code 0 "$tool" rename -f i.bin file4.txt a/zero
+    mv tree/file4.txt tree/a/zero
+    code 0 "$tool" rename -r i.bin a moved/here
+    mkdir tree/moved && mv tree/a tree/moved/here
+    code 0 "$tool" check i.bin
+    code 0 "$tool" extract i.bin got2
+    same_tree tree got2
+    code 1 "$tool" rename i.bin moved x
+    says err "folder"
+    code 2 "$tool" rename i.bin onlyone
+    code 2 "$tool" rename i.bin a ''
+}
 case_extract_names() {
     make_tree tree 12 300
     code 0 "$tool" create i.bin --size 64K --from tree
@@ -492,7 +519,7 @@ case_help_and_version() {
     says out "usage: fastffs"
     code 0 "$tool" --version
     says out '^fastffs [0-9]*\.[0-9]*\.[0-9]*, format 1'
-    for command in create load add list extract cat remove info dump check probe; do
+    for command in create load add list extract cat remove rename info dump check probe; do
         code 0 "$tool" $command --help
         says out "usage: fastffs $command"
         [ ! -s err ] || die "help on stderr"
