@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -428,6 +429,18 @@ static int replace_file(const struct image *image, const char *target)
     return failed ? IMAGE_HOST_ERROR : FFFS_OK;
 }
 
+/* Whether 'fastffs mount' has the file: then it must not be replaced under it. */
+static int is_mounted_elsewhere(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), busy;
+
+    if (fd < 0)
+        return 0;
+    busy = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return busy;
+}
+
 int image_save(struct image *image)
 {
     struct stat facts;
@@ -441,6 +454,10 @@ int image_save(struct image *image)
     }
     if (stat(image->path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
         tool_error(image->path, "not a regular file: it is left alone");
+        return IMAGE_HOST_ERROR;
+    }
+    if (is_mounted_elsewhere(image->path)) {
+        tool_error(image->path, "mounted by 'fastffs mount': it is left alone");
         return IMAGE_HOST_ERROR;
     }
     target = realpath(image->path, NULL);   /* behind a link its target is replaced, not the link */

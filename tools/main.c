@@ -6,7 +6,8 @@
 
 static const struct command *const commands[] = {
     &command_create, &command_load, &command_add, &command_list, &command_extract, &command_cat, &command_remove,
-    &command_rename, &command_info, &command_dump, &command_check, &command_salvage, &command_probe, &command_sweep
+    &command_rename, &command_info, &command_dump, &command_check, &command_salvage, &command_probe, &command_sweep,
+    &command_mount
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -36,7 +36,7 @@ struct command {
 
 extern const struct command command_create, command_load, command_add, command_list, command_extract, command_cat,
     command_remove, command_rename, command_info, command_dump, command_check, command_probe,
-    command_salvage, command_sweep;
+    command_salvage, command_sweep, command_mount;
 
 /* ---- text.c ---- */
 
