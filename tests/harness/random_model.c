@@ -336,6 +336,29 @@ static void step_delete_prefix(struct model *model)
     }
 }
 
+static void step_rename(struct model *model)
+{
+    char from[FFFS_NAME_MAX + 1], to[FFFS_NAME_MAX + 1];
+    int exists, status;
+
+    if (model->oracle.present > 0 && rng_chance(&model->rng, 70)) {
+        strcpy(from, oracle_at(&model->oracle, rng_below(&model->rng, (uint32_t)model->oracle.present))->name);
+    } else { pick_name(model, from); }
+    pick_name(model, to);
+    exists = oracle_get(&model->oracle, from) != NULL;
+    say(model, "rename", from, exists);
+    say(model, "to", to, oracle_get(&model->oracle, to) != NULL);
+    status = rig_rename(model->rig, from, to);
+    if (exists && is_refusal(status)) {
+        CHECK(strcmp(from, to) != 0);
+        CHECK(status != FFFS_ERR_INDEX_FULL || oracle_get(&model->oracle, to) == NULL);
+        model->refused++;
+        return;
+    }
+    CHECK_STATUS(status, exists ? FFFS_OK : FFFS_ERR_NOT_FOUND);
+    if (exists) { oracle_rename(&model->oracle, from, to); }
+}
+
 /* ---- Listings ---- */
 
 static void listing_start(struct model *model, struct listing *listing)
@@ -544,7 +567,8 @@ static void one_step(struct model *model)
     if (dice < 250) { step_writer(model); }
     else if (dice < 400) { step_put(model); }
     else if (dice < 550) { step_reader(model); }
-    else if (dice < 660) { step_delete(model); }
+    else if (dice < 610) { step_delete(model); }
+    else if (dice < 660) { step_rename(model); }
     else if (dice < 680) { step_delete_prefix(model); }
     else if (dice < 760) { step_listing(model); }
     else if (dice < 790) { step_folders(model); }
