@@ -13,6 +13,7 @@
 #include "mount.h"
 #include "rename.h"
 #include "segments.h"
+#include "transaction.h"
 #include "wear.h"
 
 uint32_t fffs_version(void)
@@ -103,6 +104,12 @@ static int is_aligned(const void *buffer)
 {
     struct probe { char byte; uint32_t word; };
     return (uintptr_t)buffer % offsetof(struct probe, word) == 0;
+}
+
+/* The same for changes of names: while a transaction is open they are its own. */
+static int may_rename(struct fffs *fs)
+{
+    return fs->txn != NULL ? FFFS_ERR_BUSY : may_change(fs);
 }
 
 static int check_config(const struct fffs_config *config)
@@ -247,7 +254,7 @@ int fffs_unmount(struct fffs *fs)
 
     if (status != FFFS_OK)
         return status;
-    if (fs->files != NULL || fs->dirs != NULL)
+    if (fs->files != NULL || fs->dirs != NULL || fs->txn != NULL)
         return leave(fs, FFFS_ERR_BUSY);
     if ((fs->flags & FFFS_MOUNT_READ_ONLY) == 0)
         status = fffs_mount_settle(fs);
@@ -278,7 +285,7 @@ int fffs_grow(struct fffs *fs, uint32_t sector_count)
     most = fs->config->flash->size_bytes >> fs->shape.sector_shift;
     if (sector_count == 0)
         sector_count = fffs_min(most, 65535u);
-    status = may_change(fs);
+    status = may_rename(fs);
     if (status != FFFS_OK)
         return leave(fs, status);
     if (sector_count < fs->shape.sectors)
@@ -376,7 +383,12 @@ int fffs_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *info)
 int fffs_close(struct fffs *fs, struct fffs_file *file)
 {
     int status = enter_file(fs, file);
-    return status != FFFS_OK ? status : leave(fs, fffs_file_close(fs, file));
+
+    if (status != FFFS_OK)
+        return status;
+    if (fs->txn != NULL && (file->state & FFFS_FILE_WRITER) != 0)
+        return leave(fs, FFFS_ERR_BUSY);
+    return leave(fs, fffs_file_close(fs, file));
 }
 
 int fffs_close_reading(struct fffs *fs, struct fffs_file *file)
@@ -427,7 +439,7 @@ int fffs_delete(struct fffs *fs, const char *name)
 
     if (status != FFFS_OK)
         return status;
-    status = may_change(fs);
+    status = may_rename(fs);
     return leave(fs, status != FFFS_OK ? status : fffs_file_delete(fs, name));
 }
 
@@ -437,7 +449,7 @@ int fffs_rename(struct fffs *fs, const char *from, const char *to)
 
     if (status != FFFS_OK)
         return status;
-    status = may_change(fs);
+    status = may_rename(fs);
     return leave(fs, status != FFFS_OK ? status : fffs_file_rename(fs, from, to));
 }
 
@@ -447,8 +459,73 @@ int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix)
 
     if (status != FFFS_OK)
         return status;
-    status = may_change(fs);
+    status = may_rename(fs);
     return leave_count(fs, status != FFFS_OK ? status : fffs_dir_delete_prefix(fs, prefix));
+}
+
+/* ---- Transactions ---- */
+
+int fffs_txn_begin(struct fffs *fs, struct fffs_txn *txn, struct fffs_change *changes, uint32_t count)
+{
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    status = txn == NULL ? FFFS_ERR_INVALID : may_change(fs);
+    return leave(fs, status != FFFS_OK ? status : fffs_transaction_begin(fs, txn, changes, count));
+}
+
+/* Locks, and checks that the transaction is open on this volume. */
+static int enter_txn(struct fffs *fs, const struct fffs_txn *txn)
+{
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    status = txn == NULL ? FFFS_ERR_INVALID : fs->txn != txn ? FFFS_ERR_NOT_OPEN : may_change(fs);
+    return status != FFFS_OK ? leave(fs, status) : FFFS_OK;
+}
+
+int fffs_txn_put(struct fffs *fs, struct fffs_txn *txn, struct fffs_file *file)
+{
+    int status = enter_txn(fs, txn);
+
+    if (status != FFFS_OK)
+        return status;
+    if (file == NULL || !fffs_file_is_open(fs, file))
+        return leave(fs, file == NULL ? FFFS_ERR_INVALID : FFFS_ERR_NOT_OPEN);
+    if ((file->state & FFFS_FILE_WRITER) == 0)
+        return leave(fs, FFFS_ERR_READ_ONLY);
+    return leave(fs, fffs_transaction_put(fs, txn, file));
+}
+
+int fffs_txn_delete(struct fffs *fs, struct fffs_txn *txn, const char *name)
+{
+    int status = enter_txn(fs, txn);
+    return status != FFFS_OK ? status : leave(fs, fffs_transaction_delete(fs, txn, name));
+}
+
+int fffs_txn_rename(struct fffs *fs, struct fffs_txn *txn, const char *from, const char *to)
+{
+    int status = enter_txn(fs, txn);
+    return status != FFFS_OK ? status : leave(fs, fffs_transaction_rename(fs, txn, from, to));
+}
+
+int fffs_txn_commit(struct fffs *fs, struct fffs_txn *txn)
+{
+    int status = enter_txn(fs, txn);
+    return status != FFFS_OK ? status : leave(fs, fffs_transaction_commit(fs, txn));
+}
+
+int fffs_txn_abort(struct fffs *fs, struct fffs_txn *txn)
+{
+    int status = enter(fs);
+
+    if (status != FFFS_OK)
+        return status;
+    if (txn == NULL || fs->txn != txn)
+        return leave(fs, txn == NULL ? FFFS_ERR_INVALID : FFFS_ERR_NOT_OPEN);
+    return leave(fs, fffs_transaction_abort(fs, txn));
 }
 
 /* ---- Directories ---- */

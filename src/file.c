@@ -621,7 +621,7 @@ static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_recor
     plan.size = file->size;
     plan.stamp = fs->stamp;
     do {
-        if (file->seen != fs->changes) {
+        if (file->seen != fs->changes && (file->state & FFFS_FILE_PLACED) == 0) {
             status = place_writer(fs, file);
             if (status != FFFS_OK)
                 return status;
@@ -636,6 +636,39 @@ static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_recor
     return status;
 }
 
+/* The node, for the slot that is chosen; the record is for the caller to commit. */
+static int finish(struct fffs *fs, struct fffs_file *file, struct fffs_record *record)
+{
+    int status;
+
+    if (file->reserved == 0) { /* nothing was written: the node alone needs room */
+        uint32_t share = share_of(fs, file, 0);
+
+        if (fs->used + fs->pending + share > fffs_capacity(fs))
+            return FFFS_ERR_NO_SPACE;
+        set_share(fs, file, share);
+    }
+    status = write_node(fs, file, record);
+    if (status == FFFS_OK)
+        fs->stamp++;
+    return status;
+}
+
+int fffs_file_finish(struct fffs *fs, struct fffs_file *file, uint16_t slot, uint8_t tag, struct fffs_record *record)
+{
+    int status;
+
+    if (file->error != 0)
+        return FFFS_ERR_ABANDONED;
+    file->slot = slot;
+    file->record.tag = tag;
+    file->state |= FFFS_FILE_PLACED;
+    status = finish(fs, file, record);
+    file->state &= (uint8_t)~FFFS_FILE_PLACED;
+    file->seen = fs->changes - 1u; /* a close by itself looks the name up again */
+    return status;
+}
+
 static int commit(struct fffs *fs, struct fffs_file *file)
 {
     struct fffs_record record;
@@ -646,20 +679,9 @@ static int commit(struct fffs *fs, struct fffs_file *file)
     if (file->error != 0)
         return FFFS_ERR_ABANDONED;
     status = file->seen != fs->changes ? place_writer(fs, file) : FFFS_OK;
-    if (status != FFFS_OK)
-        return status;
-    if (file->reserved == 0) { /* nothing was written: the node alone needs room */
-        uint32_t share = share_of(fs, file, 0);
-
-        if (fs->used + fs->pending + share > fffs_capacity(fs))
-            return FFFS_ERR_NO_SPACE;
-        set_share(fs, file, share);
-    }
-    status = write_node(fs, file, &record);
-    if (status != FFFS_OK)
-        return status;
-    fs->stamp++;
-    return fffs_commit_put(fs, &record, &file->record);
+    if (status == FFFS_OK)
+        status = finish(fs, file, &record);
+    return status == FFFS_OK ? fffs_commit_put(fs, &record, &file->record) : status;
 }
 
 int fffs_file_close(struct fffs *fs, struct fffs_file *file)

@@ -15,6 +15,8 @@ int32_t fffs_file_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, 
 int32_t fffs_file_tell(struct fffs *fs, struct fffs_file *file);
 int fffs_file_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *info);
 int fffs_file_close(struct fffs *fs, struct fffs_file *file);
+/* Writes the rest and the node for a slot that the caller has chosen and will commit; the writer stays open. */
+int fffs_file_finish(struct fffs *fs, struct fffs_file *file, uint16_t slot, uint8_t tag, struct fffs_record *record);
 int fffs_file_discard(struct fffs *fs, struct fffs_file *file);
 int32_t fffs_file_map(struct fffs *fs, struct fffs_file *file, uint32_t offset, const void **data);
 int fffs_file_stat(struct fffs *fs, const char *name, struct fffs_info *info);

@@ -9,7 +9,8 @@ enum {
     FFFS_FILE_WRITER = 1,
     FFFS_FILE_LOST = 2,         /* reader: its version's place was erased or moved; attach again before the next read */
     FFFS_FILE_STALE = 4,        /* reader: its version is gone */
-    FFFS_FILE_BORROWED = 8      /* writer: has the volume's write buffer */
+    FFFS_FILE_BORROWED = 8,     /* writer: has the volume's write buffer */
+    FFFS_FILE_PLACED = 16       /* writer: a transaction has chosen its slot */
 };
 
 int fffs_file_is_open(const struct fffs *fs, const struct fffs_file *file);

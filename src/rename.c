@@ -57,57 +57,67 @@ static int find_both(struct fffs *fs, const struct fffs_name *from, struct renam
     return find_target(fs, job);
 }
 
-/* The new node: the old one's lists, data CRC and attributes, then the new name. */
-static int plan_node(struct fffs *fs, const struct renaming *job, struct fffs_builder *builder,
-                     struct fffs_node_plan *plan)
+/* Bytes of the new node without padding. */
+static uint32_t node_bytes(const struct fffs_node *old, const struct fffs_name *to)
 {
-    const struct fffs_node *old = &job->from.node;
+    int adds_extent = (old->flags & FFFS_NODE_MULTI) == 0 && old->size > 0;
 
-    memset(plan, 0, sizeof *plan);
-    fffs_builder_clear(builder);
-    plan->point = &fs->user;
-    plan->builder = builder;
-    plan->old = old;
-    plan->kept = old->bytes - fffs_node_name_from_end(old);
-    plan->meta = (const uint8_t *)job->to.text;
-    plan->meta_bytes = job->to.length;
-    plan->name_length = (uint8_t)job->to.length;
-    plan->flags = old->flags;
-    plan->size = old->size;
-    plan->stamp = fs->stamp;
-    plan->slot = job->target.slot;
-    plan->tag = job->target.tag;
-    if ((old->flags & FFFS_NODE_MULTI) != 0 || old->size == 0)
-        return FFFS_OK;
-    return fffs_builder_add(fs, &fs->user, builder, fffs_node_data_address(old), old->size);
+    return old->bytes - old->name_length + to->length + (adds_extent ? (uint32_t)FFFS_EXTENT_BYTES : 0u);
+}
+
+uint32_t fffs_rename_share(const struct fffs *fs, const struct fffs_node *old, const struct fffs_name *to)
+{
+    return fffs_footprint_bytes(fs, node_bytes(old, to) + fffs_node_align(&fs->shape) - 1u) +
+           ((uint32_t)1 << fs->shape.granule_shift) - 1u;
+}
+
+int fffs_rename_write(struct fffs *fs, const struct fffs_node *old, const struct fffs_name *to,
+                      struct fffs_record *record)
+{
+    struct fffs_builder builder;
+    struct fffs_node_plan plan;
+    int status = FFFS_OK;
+
+    memset(&plan, 0, sizeof plan);
+    fffs_builder_clear(&builder);
+    plan.point = &fs->user;
+    plan.builder = &builder;
+    plan.old = old;
+    plan.kept = old->bytes - fffs_node_name_from_end(old);
+    plan.meta = (const uint8_t *)to->text;
+    plan.meta_bytes = to->length;
+    plan.name_length = (uint8_t)to->length;
+    plan.flags = old->flags;
+    plan.size = old->size;
+    plan.stamp = fs->stamp;
+    plan.slot = record->slot;
+    plan.tag = record->tag;
+    if ((old->flags & FFFS_NODE_MULTI) == 0 && old->size > 0)
+        status = fffs_builder_add(fs, &fs->user, &builder, fffs_node_data_address(old), old->size);
+    return status == FFFS_OK ? fffs_node_write(fs, &plan, record) : status;
 }
 
 /* The budget after the change: the same data, in granules of its own, another node, and the replaced file gone. */
-static int check_budget(const struct fffs *fs, const struct renaming *job, const struct fffs_node_plan *plan)
+static int check_budget(const struct fffs *fs, const struct renaming *job)
 {
-    uint32_t bytes = FFFS_NODE_TRAILER + plan->kept + plan->meta_bytes + plan->builder->count * (uint32_t)FFFS_EXTENT_BYTES;
-    uint32_t after = fs->used + fs->pending + fffs_align_up(plan->size, (uint32_t)1 << fs->shape.granule_shift);
+    uint32_t after = fs->used + fs->pending + job->from.node.size + fffs_rename_share(fs, &job->from.node, &job->to);
 
-    after += fffs_footprint_bytes(fs, bytes + fffs_node_align(&fs->shape) - 1u);
     return after > fffs_capacity(fs) + share_of(fs, &job->from) + job->target_bytes ? FFFS_ERR_NO_SPACE : FFFS_OK;
 }
 
 /* Programs the new node; collects when that is what it takes, and then all is looked up again. */
 static int write_node(struct fffs *fs, const struct fffs_name *from, struct renaming *job, struct fffs_record *record)
 {
-    struct fffs_builder builder;
-    struct fffs_node_plan plan;
     uint32_t turns;
     int status = FFFS_OK;
 
     for (turns = 0; status == FFFS_OK; turns++) {
         status = find_both(fs, from, job);
         if (status == FFFS_OK)
-            status = plan_node(fs, job, &builder, &plan);
+            status = check_budget(fs, job);
+        *record = job->target;
         if (status == FFFS_OK)
-            status = check_budget(fs, job, &plan);
-        if (status == FFFS_OK)
-            status = fffs_node_write(fs, &plan, record);
+            status = fffs_rename_write(fs, &job->from.node, &job->to, record);
         if (status == FFFS_OK)
             break;
         if (status == FFFS_COLLECT)

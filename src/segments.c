@@ -237,7 +237,7 @@ int fffs_segments_weigh(struct fffs *fs)
     return FFFS_OK;
 }
 
-static void mark_pending(struct fffs *fs, uint32_t address, uint32_t end)
+void fffs_segments_hold(struct fffs *fs, uint32_t address, uint32_t end)
 {
     while (address < end) {
         uint32_t segment = fffs_segment_of(fs, address);
@@ -255,13 +255,13 @@ void fffs_segments_settle_pending(struct fffs *fs)
     for (at = fs->files; at != NULL; at = at->next)
         if ((at->state & FFFS_FILE_WRITER) != 0 && at->u.write.tables > 0)
             return; /* its older extents are not in RAM */
-    if (fs->config->segment_table == NULL || fs->gc.items > 0)
+    if (fs->config->segment_table == NULL || fs->gc.items > 0 || (fs->txn != NULL && fs->txn->count > 0))
         return; /* nor are those of files that were moved: cleared when they are committed */
     for (i = 0; i < fs->shape.segments; i++)
         fs->config->segment_table[i] &= (uint16_t)~FFFS_SEGMENT_PENDING;
     if (fs->gc.file.head != 0 && fs->gc.moved_bytes > 0) {
-        mark_pending(fs, fs->gc.target[0], fs->gc.target[0] + fs->gc.split);
-        mark_pending(fs, fs->gc.target[1], fs->gc.target[1] + (fs->gc.moved_bytes - fs->gc.split));
+        fffs_segments_hold(fs, fs->gc.target[0], fs->gc.target[0] + fs->gc.split);
+        fffs_segments_hold(fs, fs->gc.target[1], fs->gc.target[1] + (fs->gc.moved_bytes - fs->gc.split));
     }
     for (at = fs->files; at != NULL; at = at->next) {
         if ((at->state & FFFS_FILE_WRITER) == 0)
@@ -269,7 +269,7 @@ void fffs_segments_settle_pending(struct fffs *fs)
         for (i = 0, start = 0; i < at->u.write.count; i++) {
             const struct fffs_extent *extent = &at->u.write.extents[i];
 
-            mark_pending(fs, extent->address, extent->address + (extent->end - start));
+            fffs_segments_hold(fs, extent->address, extent->address + (extent->end - start));
             start = extent->end;
         }
     }

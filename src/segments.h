@@ -40,6 +40,8 @@ int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int
 /* After a writer was closed or discarded, or moves were committed: segments that neither another writer nor a file on the
  * move has bytes in are no longer pending. */
 void fffs_segments_settle_pending(struct fffs *fs);
+/* Marks the segments of addresses low .. high - 1 as pending. */
+void fffs_segments_hold(struct fffs *fs, uint32_t low, uint32_t high);
 
 /* Whether a current record, a pending byte or a pin is in the segment: the exact walk before an erase. 1, 0, or error. */
 int fffs_segment_in_use(struct fffs *fs, uint32_t segment);

@@ -173,7 +173,7 @@ int fffs_format_plan(const struct fffs_flash *flash, const struct fffs_format_op
 int fffs_mount(struct fffs *fs, const struct fffs_config *config);
 
 /* Writes a clean mark, so that the next mount needs no recovery and goes on in the open segment, and forgets the volume.
- * Cost: 0 or 2 programs. FFFS_ERR_BUSY when files or directories are open (nothing happens); after any other error the
+ * Cost: 0 or 2 programs. FFFS_ERR_BUSY when files, directories or a transaction are open (nothing happens); after any other error the
  * volume is unmounted all the same, as after a power cut. */
 int fffs_unmount(struct fffs *fs);
 
@@ -265,6 +265,29 @@ int fffs_rename(struct fffs *fs, const char *from, const char *to);
 /* Deletes every name that begins with `prefix` (not ""), one after the other (a cut leaves the rest); returns the count.
  * Cost: 2 reads, 1 program each. */
 int32_t fffs_delete_prefix(struct fffs *fs, const char *prefix);
+
+/* ---- Transactions: several changes of names as one ---- */
+
+/* Begins one; a volume has at most one. `changes` is the caller's and has room for `count` of them, of which a put or a
+ * delete takes one and a rename two; at most a quarter of what an index unit holds are used (some 120 with 4 KiB units and
+ * granules up to 8). Files are opened and written as usual, before or after the begin. Until commit every reader and
+ * listing, and every mount after a cut, sees none of the changes, then all of them; calls of the transaction itself see
+ * what was added before. Meanwhile closing a writer by itself, delete, rename, delete by prefix and grow answer FFFS_ERR_BUSY and
+ * change nothing; reading, writing and collecting go on. Cost: 0. FFFS_ERR_BUSY (one is open), _INVALID, _READ_ONLY. */
+int fffs_txn_begin(struct fffs *fs, struct fffs_txn *txn, struct fffs_change *changes, uint32_t count);
+/* Instead of fffs_close(): the writer's file becomes part of the transaction and the handle is released. Cost: 1 program.
+ * On an error the writer stays open and the transaction is as before: FFFS_ERR_NO_MEMORY (`changes` is used up), and those of fffs_close(). */
+int fffs_txn_put(struct fffs *fs, struct fffs_txn *txn, struct fffs_file *file);
+/* As fffs_delete() and fffs_rename(), within the transaction; errors leave it as before. Cost: 0 or 1 read; a rename 1
+ * program, 1 or 2 reads. Readers of a renamed file keep their bytes as those of a deleted one do. */
+int fffs_txn_delete(struct fffs *fs, struct fffs_txn *txn, const char *name);
+int fffs_txn_rename(struct fffs *fs, struct fffs_txn *txn, const char *from, const char *to);
+/* Makes all changes at once; durable on FFFS_OK. Cost: 3 programs while the records fit half the scratch buffer (16 of 8
+ * bytes in 256), 1 more for each further part; without cache a read of the index log per change. On an error nothing has
+ * changed and the transaction is over; only when a look-up failed (FFFS_ERR_IO) it is still open: abort it or try again. */
+int fffs_txn_commit(struct fffs *fs, struct fffs_txn *txn);
+/* Gives the changes up; what was written is dead space. Cost: 0. FFFS_ERR_NOT_OPEN. */
+int fffs_txn_abort(struct fffs *fs, struct fffs_txn *txn);
 
 /* ---- Reading alone ----
  * The same as mount (which must have FFFS_MOUNT_READ_ONLY), open with FFFS_READ, close of a reader and unmount, in code

@@ -110,6 +110,7 @@ struct fffs {
     const struct fffs_config *config;
     struct fffs_file *files;    /* open handles */
     struct fffs_dir *dirs;
+    struct fffs_txn *txn;       /* open transaction */
     uint32_t mounted;           /* a mark while mounted */
     struct fffs_shape shape;
     struct fffs_log log;
@@ -162,6 +163,22 @@ struct fffs_file {
     uint8_t state;              /* bits of handles.h */
     int8_t error;               /* writer: what abandoned it */
     uint8_t pinned;
+};
+
+/* Room for one change of a transaction. */
+struct fffs_change {
+    struct fffs_record records[2]; /* of the whole array: what to commit, then what that replaces */
+};
+
+struct fffs_txn {
+    struct fffs *fs;            /* NULL when not open */
+    struct fffs_record *records; /* one per slot that changes */
+    struct fffs_record *olds;   /* at commit: what each replaces */
+    uint32_t reserved;          /* its share of fs->pending */
+    uint32_t stamp;             /* of the volume when it began */
+    uint16_t room;              /* entries of records */
+    uint16_t count;
+    int16_t created;            /* names that come to be, less those that go */
 };
 
 struct fffs_dir {

@@ -20,6 +20,8 @@ struct torn {
     const uint8_t *data;        /* ... this, or NULL: a delete, ... */
     char from[16];              /* ... or, when not "", the file of this name gets the name */
     uint32_t size;
+    int has_after;              /* ... or, when set, this is all that a transaction leaves, with the file above in it */
+    struct oracle after;
 };
 
 static void pick_name(struct torn *torn, char *name) { sprintf(name, "n%u", (unsigned)rng_below(&torn->rng, NAMES)); }
@@ -36,6 +38,51 @@ static void plan_fault(struct torn *torn, uint32_t reach)
         reach = reach / 6 + 1;
     } else if (kind >= NOR_FAULT_PREFIX) { ops = 1u << NOR_PROGRAM; }
     nor_fault_at(nor, rng_below(&torn->rng, reach), ops, kind, rng_next(&torn->rng));
+}
+
+/* A transaction: a put, which tells later whether it was committed, a delete, a rename. */
+static int transaction(struct torn *torn)
+{
+    struct fffs *fs = torn->rig->fs;
+    struct rig_file *handle = rig_file_new(torn->rig);
+    struct fffs_change changes[6];
+    struct fffs_txn txn;
+    char other[16], to[16];
+    int status = fffs_txn_begin(fs, &txn, changes, 6);
+
+    torn->data = rig_data(++torn->data_seed);
+    torn->size = 1 + rng_below(&torn->rng, torn->limit / 8 + 1);
+    oracle_copy(&torn->after, &torn->oracle);
+    torn->has_after = 1;
+    pick_name(torn, other);
+    if (status == FFFS_OK && strcmp(other, torn->name) != 0 && fffs_txn_delete(fs, &txn, other) == FFFS_OK) {
+        oracle_delete(&torn->after, other);
+    }
+    pick_name(torn, other);
+    pick_name(torn, to);
+    if (status == FFFS_OK && strcmp(to, torn->name) != 0 && strcmp(other, torn->name) != 0
+        && fffs_txn_rename(fs, &txn, other, to) == FFFS_OK) { oracle_rename(&torn->after, other, to); }
+    if (status == FFFS_OK) { status = rig_open(handle, torn->name, RIG_WRITER); }
+    if (status == FFFS_OK) {
+        status = rig_write(handle, torn->data, torn->size);
+        if (status > 0) { status = fffs_txn_put(fs, &txn, handle->file); }
+        if (status != FFFS_OK) { (void)fffs_discard(fs, handle->file); }
+    }
+    if (status == FFFS_OK) { oracle_put(&torn->after, torn->name, torn->data, torn->size); }
+    if (status == FFFS_OK) { status = fffs_txn_commit(fs, &txn); }
+    else { (void)fffs_txn_abort(fs, &txn); }
+    rig_file_free(handle);
+    return status;
+}
+
+/* The transaction is what counts from now on, or it never was. */
+static void settle_transaction(struct torn *torn, int committed)
+{
+    if (committed) {
+        oracle_free(&torn->oracle);
+        torn->oracle = torn->after;
+    } else { oracle_free(&torn->after); }
+    torn->has_after = 0;
 }
 
 /* One change; when the power went, it is in flight. */
@@ -61,6 +108,15 @@ static void change(struct torn *torn)
     } else if (dice < 80) {
         status = fffs_delete(torn->rig->fs, torn->name);
         if (status == FFFS_OK) { oracle_delete(&torn->oracle, torn->name); }
+    } else if (dice < 84) {
+        status = transaction(torn);
+        if (!nor_is_off(torn->rig->nor)) {
+            settle_transaction(torn, status == FFFS_OK);
+            CHECK(status == FFFS_OK || status == FFFS_ERR_NO_SPACE || status == FFFS_ERR_COLLECT_FIRST
+                  || status == FFFS_ERR_INDEX_FULL || status == FFFS_ERR_NO_MEMORY);
+            return;
+        }
+        if (status == FFFS_OK) { settle_transaction(torn, 1); }
     } else if (dice < 92) {
         int action = fffs_gc_step(torn->rig->fs, NULL, NULL);
         CHECK(action >= 0 || nor_is_off(torn->rig->nor));
@@ -88,6 +144,10 @@ static void resolve(struct torn *torn)
 {
     if (!torn->in_flight) { return; }
     torn->in_flight = 0;
+    if (torn->has_after) {
+        settle_transaction(torn, rig_holds(torn->rig, torn->name, torn->data, torn->size) == 1);
+        return;
+    }
     if (torn->from[0] != '\0') {
         if (fffs_exists(torn->rig->fs, torn->from) == 0) { oracle_rename(&torn->oracle, torn->from, torn->name); }
         return;

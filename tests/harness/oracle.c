@@ -11,6 +11,15 @@ void oracle_free(struct oracle *oracle)
     oracle_init(oracle);
 }
 
+void oracle_copy(struct oracle *copy, const struct oracle *oracle)
+{
+    *copy = *oracle;
+    copy->room = oracle->count + 1;
+    copy->files = malloc(copy->room * sizeof *copy->files);
+    if (copy->files == NULL) { abort(); }
+    if (oracle->count > 0) { memcpy(copy->files, oracle->files, oracle->count * sizeof *copy->files); }
+}
+
 static struct oracle_file *find(const struct oracle *oracle, const char *name)
 {
     size_t i;

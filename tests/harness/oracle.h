@@ -22,6 +22,8 @@ struct oracle {
 
 void oracle_init(struct oracle *oracle);
 void oracle_free(struct oracle *oracle);
+/* `copy` is not initialised. */
+void oracle_copy(struct oracle *copy, const struct oracle *oracle);
 void oracle_put(struct oracle *oracle, const char *name, const uint8_t *data, uint32_t size);
 void oracle_delete(struct oracle *oracle, const char *name);
 /* `from` must be there. */

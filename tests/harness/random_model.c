@@ -359,6 +359,79 @@ static void step_rename(struct model *model)
     if (exists) { oracle_rename(&model->oracle, from, to); }
 }
 
+/* A file as part of a transaction. */
+static int put_in_txn(struct model *model, struct fffs_txn *txn, const char *name, const uint8_t *data, uint32_t size)
+{
+    struct rig_file *handle = rig_file_new(model->rig);
+    int status = rig_open(handle, name, RIG_WRITER);
+
+    if (status == FFFS_OK) {
+        status = size == 0 ? FFFS_OK : rig_write(handle, data, size);
+        if (status >= 0) {
+            do { status = fffs_txn_put(model->rig->fs, txn, handle->file); }
+            while (status == FFFS_ERR_COLLECT_FIRST && fffs_gc_step(model->rig->fs, NULL, NULL) > 0);
+        }
+        if (status != FFFS_OK) { CHECK_OK(fffs_discard(model->rig->fs, handle->file)); }
+    }
+    rig_file_free(handle);
+    return status;
+}
+
+/* One change of a transaction; `after` is what the volume holds once it is committed. */
+static void change_in_txn(struct model *model, struct fffs_txn *txn, struct oracle *after)
+{
+    char name[FFFS_NAME_MAX + 1], to[FFFS_NAME_MAX + 1];
+    uint32_t dice = rng_below(&model->rng, 100), size = pick_size(model);
+    const uint8_t *data = next_data(model);
+    int exists, status;
+
+    if (after->present > 0 && rng_chance(&model->rng, 60)) {
+        strcpy(name, oracle_at(after, rng_below(&model->rng, (uint32_t)after->present))->name);
+    } else { pick_name(model, name); }
+    pick_name(model, to);
+    exists = oracle_get(after, name) != NULL;
+    say(model, dice < 40 ? "  txn put" : dice < 60 ? "  txn delete" : "  txn rename", name, size);
+    if (dice < 40) {
+        status = put_in_txn(model, txn, name, data, size);
+        if (status == FFFS_OK) { oracle_put(after, name, data, size); }
+        exists = 1;
+    } else if (dice < 60) {
+        status = fffs_txn_delete(model->rig->fs, txn, name);
+        if (status == FFFS_OK) { oracle_delete(after, name); }
+    } else {
+        do { status = fffs_txn_rename(model->rig->fs, txn, name, to); }
+        while (status == FFFS_ERR_COLLECT_FIRST && fffs_gc_step(model->rig->fs, NULL, NULL) > 0);
+        if (status == FFFS_OK) { oracle_rename(after, name, to); }
+    }
+    if (exists && (is_refusal(status) || status == FFFS_ERR_NO_MEMORY)) { model->refused++; }
+    else { CHECK_STATUS(status, exists ? FFFS_OK : FFFS_ERR_NOT_FOUND); }
+}
+
+static void step_txn(struct model *model)
+{
+    struct fffs_change changes[12];
+    struct fffs_txn txn;
+    struct oracle after;
+    uint32_t count = rng_below(&model->rng, 8);
+
+    say(model, "transaction of", "", count);
+    oracle_copy(&after, &model->oracle);
+    CHECK_OK(fffs_txn_begin(model->rig->fs, &txn, changes, 12));
+    for (; count > 0; count--) {
+        change_in_txn(model, &txn, &after);
+        if (rng_chance(&model->rng, 20)) { CHECK(fffs_gc_step(model->rig->fs, NULL, NULL) >= 0); }
+        if (rng_chance(&model->rng, 10)) { oracle_verify_names(&model->oracle, model->rig); }
+    }
+    if (rng_chance(&model->rng, 70)) {
+        CHECK_OK(fffs_txn_commit(model->rig->fs, &txn));
+        oracle_free(&model->oracle);
+        model->oracle = after;
+    } else {
+        CHECK_OK(fffs_txn_abort(model->rig->fs, &txn));
+        oracle_free(&after);
+    }
+}
+
 /* ---- Listings ---- */
 
 static void listing_start(struct model *model, struct listing *listing)
@@ -568,7 +641,8 @@ static void one_step(struct model *model)
     else if (dice < 400) { step_put(model); }
     else if (dice < 550) { step_reader(model); }
     else if (dice < 610) { step_delete(model); }
-    else if (dice < 660) { step_rename(model); }
+    else if (dice < 640) { step_rename(model); }
+    else if (dice < 660) { step_txn(model); }
     else if (dice < 680) { step_delete_prefix(model); }
     else if (dice < 760) { step_listing(model); }
     else if (dice < 790) { step_folders(model); }

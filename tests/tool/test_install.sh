@@ -75,6 +75,11 @@ case_subdirectory() {
     runs c/consumer "hello, names up to 32 bytes"
     runs c/hello "Hello, flash!"
 }
+case_example_of_a_transaction() {
+    "$cc" -std=c99 -Wall -Wextra -Werror -I"$root/include" -I"$root" "$root/examples/transaction.c" "$build/libfastffs.a" \
+        "$build/libnor.a" -o t || die compile
+    runs ./t "both files are of the second version"
+}
 case_version_is_the_headers() {
     make_installed "$PWD/to"
     want=$(sed -n 's/^#define FFFS_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$root/include/fastffs/fastffs.h" | tr '\n' . | sed 's/\.$//')
