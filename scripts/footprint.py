@@ -44,8 +44,10 @@ PARTS = {
     "settle": ["fffs_settle"],
     "space": ["fffs_space"],
 }
-# Diagnostics: not in "core".
+# Diagnostics, and what costs only those who call it: not in "core".
 EXTRAS = {
+    "rename": ["fffs_rename"],
+    "transaction": ["fffs_txn_begin", "fffs_txn_put", "fffs_txn_delete", "fffs_txn_rename", "fffs_txn_commit", "fffs_txn_abort"],
     "check": ["fffs_check"],
     "inspect": ["fffs_inspect", "fffs_inspect_owner"],
     "names": ["fffs_status_name"],
@@ -355,10 +357,12 @@ def apply_limits(path, report, targets):
 
 
 README_ROWS = [
-    ("code: all calls of `fastffs.h` but `fffs_check`", "core", "code"),
+    ("code: all calls of `fastffs.h` but `fffs_check`, rename, transactions", "core", "code"),
     ("code: without lists, grow, map, `fffs_space`, `fffs_gc_step`", "basic", "code"),
     ("code: reading alone", "readonly", "code"),
     ("code added by `fffs_check`", "core", "extra.check"),
+    ("code added by `fffs_rename`", "core", "extra.rename"),
+    ("code added by transactions", "core", "extra.transaction"),
     ("worst stack of a call", "core", "stack"),
     ("worst stack of a call, smallest options", "smallest", "stack"),
     ("RAM `minimal` (4 MiB)", "minimal", "ram"),
