@@ -412,6 +412,8 @@ int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const st
     uint32_t i;
     int status = fffs_log_append_all(fs, records, count);
 
+    if (status == FFFS_OK)
+        fs->gc.stuck = 0;
     for (i = 0; i < count && status == FFFS_OK; i++)
         status = fffs_commit_apply(fs, &records[i], &olds[i]);
     return status;
