@@ -279,10 +279,12 @@ int fffs_posix_rename(struct fffs_posix *volume, const char *from, const char *t
         return result;
     if (volume->read_only)
         return -EROFS;
-    result = result_of(fffs_exists(volume->fs, old_name));
+    result = result_of(fffs_rename(volume->fs, old_name, new_name));
+    if (result == -ENOENT && is_folder(volume, old_name) == 1)
+        return -ENOTSUP; /* all its files at once: not possible */
     if (result == 0)
-        return is_folder(volume, old_name) == 1 ? -ENOTSUP : -ENOENT;
-    return result < 0 ? result : -ENOTSUP; /* the core has no rename yet */
+        forget_made(volume, new_name);
+    return result;
 }
 
 /* ---- Files ---- */

@@ -80,6 +80,7 @@ int32_t fffs_posix_map(struct fffs_posix *volume, struct fffs_posix_file *file, 
 /* A file, or a folder (is_folder). A name that is neither costs a listing up to the first name in it. */
 int fffs_posix_stat(struct fffs_posix *volume, const char *path, struct fffs_info *info);
 int fffs_posix_unlink(struct fffs_posix *volume, const char *path);
+/* One atomic change, over an existing file too. A folder: -ENOTSUP. */
 int fffs_posix_rename(struct fffs_posix *volume, const char *from, const char *to);
 int fffs_posix_mkdir(struct fffs_posix *volume, const char *path);
 int fffs_posix_rmdir(struct fffs_posix *volume, const char *path);

@@ -72,6 +72,9 @@ TEST(begin_end_format_sizes)
     expect("/a/b.txt", "hello!");
     CHECK(FASTFFS.mkdir("/new"));
     CHECK(FASTFFS.rmdir("/new"));
+    CHECK(FASTFFS.rename("/a/b.txt", "/d.txt"));
+    expect("/d.txt", "hello!");
+    CHECK(FASTFFS.rename("/d.txt", "/a/b.txt"));
     CHECK(FASTFFS.remove("/a/b.txt"));
     CHECK(!FASTFFS.remove("/a/b.txt"));
     put("/c", "x");

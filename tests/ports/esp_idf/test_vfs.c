@@ -359,6 +359,37 @@ TEST(an_open_reader_keeps_a_deleted_file)
     CHECK_EQ(stub_close(fd), 0);
 }
 
+TEST(rename_to_new_and_over_existing)
+{
+    struct stat st;
+    char got[4];
+    int fd;
+
+    (void)idf_mounted();
+    idf_put("/d/a", "aaa", 3);
+    idf_put("/d/b", "b", 1);
+    CHECK_EQ(stub_rename("/d/a", "/d/dir/c"), 0);
+    CHECK_ERRNO(stub_stat("/d/a", &st), ENOENT);
+    idf_expect("/d/dir/c", "aaa", 3);
+    fd = stub_open("/d/b", O_RDONLY);
+    CHECK_EQ(stub_rename("/d/dir/c", "/d/b"), 0);
+    CHECK_EQ(stub_read(fd, got, 4), 1); /* what was opened is what is read */
+    CHECK_EQ(stub_close(fd), 0);
+    idf_expect("/d/b", "aaa", 3);
+    CHECK_ERRNO(stub_stat("/d/dir", &st), ENOENT);
+    CHECK_EQ(stub_rename("/d/b", "/d/b"), 0);
+    idf_expect("/d/b", "aaa", 3);
+    CHECK_ERRNO(stub_rename("/d/none", "/d/b"), ENOENT);
+    idf_put("/d/dir/x", "x", 1);
+    CHECK_ERRNO(stub_rename("/d/dir", "/d/dir2"), ENOTSUP);
+    CHECK_ERRNO(stub_rename("/d/b", "/d/"), EISDIR);
+    CHECK_ERRNO(stub_rename("/d/b", "/d/../b"), EINVAL);
+    CHECK_EQ(stub_mkdir("/d/m", 0), 0);
+    CHECK_EQ(stub_rename("/d/b", "/d/m/b"), 0);
+    CHECK_EQ(stub_unlink("/d/m/b"), 0);
+    CHECK_ERRNO(stub_stat("/d/m", &st), ENOENT); /* it was a folder of files by then */
+}
+
 /* ---- Power cuts through the layer ---- */
 
 /* What a session does to /d/f, which holds "the old contents". */
@@ -400,6 +431,18 @@ static void change_truncate(void)
     (void)stub_truncate("/d/f", 3);
 }
 
+/* The usual way to replace a file: written beside, then renamed over. */
+static void change_rename(void)
+{
+    int fd = stub_open("/d/f.new", O_WRONLY | O_CREAT | O_TRUNC);
+
+    if (fd >= 0) {
+        (void)stub_write(fd, "renamed", 7);
+        if (stub_close(fd) == 0)
+            (void)stub_rename("/d/f.new", "/d/f");
+    }
+}
+
 static int file_is(const char *path, const char *text)
 {
     char got[64];
@@ -418,7 +461,7 @@ TEST(cuts_leave_old_or_new)
 {
     static const struct { change_fn change; const char *result; } changes[] = {
         { change_append, "the old contents, and more" }, { change_middle, "the new contents" },
-        { change_replace, "replaced" }, { change_truncate, "the" }
+        { change_replace, "replaced" }, { change_truncate, "the" }, { change_rename, "renamed" }
     };
     struct idf_rig rig = idf_mounted();
     esp_vfs_fastffs_conf_t conf = idf_conf();
@@ -426,9 +469,9 @@ TEST(cuts_leave_old_or_new)
     uint64_t n;
 
     idf_put("/d/other", "untouched", 9);
-    for (c = 0; c < 4; c++)
+    for (c = 0; c < 5; c++)
         for (kind = NOR_FAULT_BEFORE; kind <= NOR_FAULT_WEAK_BLANK; kind++)
-            for (n = 0; n < 6; n++) {
+            for (n = 0; n < 10; n++) {
                 int is_new;
 
                 harness_note("change %u, operation %u, fault %u", c, (unsigned)n, kind);
@@ -445,7 +488,7 @@ TEST(cuts_leave_old_or_new)
                 idf_expect("/d/other", "untouched", 9);
                 news += (unsigned)is_new;
             }
-    CHECK(news > 20 && news < 4 * 6 * 6);
+    CHECK(news > 40 && news < 5 * 6 * 10);
 }
 
 /* ---- C-77 ---- */
@@ -686,6 +729,7 @@ SUITE(idf_vfs)
     RUN(delete_while_listing);
     RUN(access_tells_what_is_there);
     RUN(an_open_reader_keeps_a_deleted_file);
+    RUN(rename_to_new_and_over_existing);
     RUN(cuts_leave_old_or_new);
     RUN(c77_errors_of_descriptors);
     RUN(c77_errors_of_names);

@@ -137,6 +137,9 @@ TEST(names_folders_stat)
     CHECK_EQ(fs_unlink("/data/log/a"), 0);
     CHECK_EQ(fs_unlink("/data/log/a"), -ENOENT);
     CHECK_EQ(fs_rename("/data/none", "/data/y"), -ENOENT);
+    CHECK_EQ(fs_rename("/data/log/b", "/data/x"), 0); /* over what is there */
+    expect("/data/x", "3", 1);
+    CHECK_EQ(fs_stat("/data/log/b", &entry), -ENOENT);
     CHECK_EQ(fs_statvfs("/data", &stat), 0);
     CHECK_EQ(stat.f_frsize, 4096);
     CHECK(stat.f_blocks > 150 && stat.f_blocks < 256 && stat.f_bfree + 1 >= stat.f_blocks);
