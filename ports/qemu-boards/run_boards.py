@@ -8,6 +8,7 @@ Prints "ok NAME" or "not ok NAME" for each case and "N passed, N failed" at the 
 """
 import argparse
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -349,12 +350,33 @@ class Bench:
                     pass
                 stream.readline()
 
+    def is_early(self, image):
+        """Whether a raw kill left what no flash can hold: QEMU writes a page of the index as it is when the write runs, with
+        records programmed meanwhile, and the data that they lead to, programmed before them, is not in the file yet. Then
+        all that the tool finds is records whose nodes are blank."""
+        copy = image + '.early'
+        shutil.copyfile(image, copy)
+        check = subprocess.run([self.tool, 'check', copy], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        findings = [line for line in check.stdout.decode('utf-8', 'replace').splitlines() if ': I1: offset ' in line]
+        if check.returncode != 4 or not findings:
+            return False
+        with open(copy, 'rb') as file:
+            data = file.read()
+        for line in findings:
+            place = re.search(r'offset 0x([0-9a-f]+), (\d+) bytes .*a record leads to no valid node$', line)
+            if not place:
+                return False
+            end = int(place.group(1), 16) + int(place.group(2))
+            if data[end - 18:end] != b'\xff' * 18: # the node's trailer
+                return False
+        return True
+
     def run_kills(self, board, chip, setup, count, exact):
         """So many boots on one image, each killed at a time of its own. After an exact cut all that was acknowledged must
         be there. After a raw kill the file may be some earlier state, but one of the history."""
         image = self.blank_image(chip.size)
         self.boot(board, image, chip, self.power_words(setup, 'format')).expect_done()
-        lo = hi = lost = 0
+        lo = hi = lost = early = last = 0
         before = image + '.before'
         random = 12345
         for number in range(count):
@@ -363,11 +385,17 @@ class Bench:
             state, acked, result = self.boot_and_kill(board, chip, image, setup, lo, hi, 1 + (random >> 16) % 80, exact)
             self.check_image(before)
             self.compare_files(before, self.files_of(result))
-            if number and not exact:
+            if not exact:
                 lost += state < last
+                if self.is_early(image):
+                    early += 1
+                    shutil.copyfile(before, image) # this boot counts for nothing: again from where it began
+                    continue
             lo, hi, last = (acked if exact else state), acked + 1, acked
         found, end = self.verify_boot(board, chip, image, setup, lo, hi)
-        return '%d boots, %d steps%s' % (count, end, '' if exact else ', %d kills lost acknowledged steps' % lost)
+        expect(early * 2 <= count, '%d of %d kills left records without their data' % (early, count))
+        return '%d boots, %d steps%s' % (count, end, '' if exact else
+                                         ', %d kills lost acknowledged steps, %d left the file out of order' % (lost, early))
 
     def run_power_self_test(self, board, chip, setup):
         """The judge itself: a volume that is not in the range allowed must be refused."""
