@@ -157,24 +157,16 @@ static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add
 
 static int weigh_parts(struct fffs *fs, const struct fffs_node *node, int add)
 {
-    struct fffs_piece piece;
-    uint32_t i, address, bytes;
+    struct fffs_walk walk;
+    int status;
 
-    for (piece.end = 0; piece.end < node->size;) {
-        int status = fffs_extent_find(fs, node, piece.end, &piece);
-
-        if (status != FFFS_OK)
-            return status;
-        weigh_run(fs, piece.address, fffs_piece_bytes(fs, node, &piece), add);
+    fffs_walk_begin(&walk);
+    while ((status = fffs_walk_next(fs, node, &walk)) == 1) {
+        weigh_run(fs, walk.piece.address, fffs_piece_bytes(fs, node, &walk.piece), add);
+        if (walk.entered)
+            weigh_run(fs, walk.table.address, walk.table.bytes, add);
     }
-    for (i = 0; i < node->tables; i++) {
-        int status = fffs_table_place(fs, node, i, &address, &bytes);
-
-        if (status != FFFS_OK)
-            return status;
-        weigh_run(fs, address, bytes, add);
-    }
-    return FFFS_OK;
+    return status;
 }
 
 int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add)

@@ -80,7 +80,7 @@ enum fffs_mount_flags {
     FFFS_MOUNT_DEFER_RECOVERY = 2, /* an unclean volume is repaired at the first change instead of in mount */
     FFFS_MOUNT_LAZY_WEIGHTS = 4,   /* segment weights are computed when first needed (first write, gc step, space) */
     FFFS_MOUNT_NO_INLINE_GC = 8,   /* writes never collect: they answer FFFS_ERR_COLLECT_FIRST */
-    FFFS_MOUNT_VERIFY = 16,        /* every program is read back and compared, every erase checked for blank */
+    FFFS_MOUNT_VERIFY = 16,        /* every program is read back and compared, every erase looked at */
     FFFS_MOUNT_NO_LEVELLING = 32   /* no static wear levelling */
 };
 
