@@ -366,6 +366,7 @@ int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const s
     int status = FFFS_OK;
 
     fffs_index_apply(fs, record);
+    fs->gc.current = 0;
     fs->changes++;
     if ((fs->state & FFFS_STATE_WEIGHED) != 0) {
         if (fffs_is_put(record))

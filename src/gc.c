@@ -495,6 +495,7 @@ static int next_file(struct fffs *fs, const struct move *move)
             if (status == 1) {
                 fs->gc.file = batch.records[i];
                 fs->gc.moved_bytes = fs->gc.split = 0;
+                fs->gc.current = 1;
                 return 1;
             }
         }
@@ -507,12 +508,16 @@ static int next_file(struct fffs *fs, const struct move *move)
 static int still_current(struct fffs *fs)
 {
     struct fffs_record now;
-    int status = fffs_index_find(fs, fs->gc.file.slot, &now);
+    int status;
 
+    if (fs->gc.current)
+        return 1;
+    status = fffs_index_find(fs, fs->gc.file.slot, &now);
     if (status != 1)
         return status;
     now.kind &= FFFS_KIND_MULTI;
-    return memcmp(&now, &fs->gc.file, sizeof now) == 0;
+    fs->gc.current = memcmp(&now, &fs->gc.file, sizeof now) == 0;
+    return fs->gc.current;
 }
 
 /* Begins a file: loads its node; what was moved is committed first when the file may not fit behind it. */
@@ -613,57 +618,74 @@ static int item_start(struct fffs *fs, const struct fffs_node *node, uint32_t *s
     return FFFS_OK;
 }
 
-/* The record to commit for an item: the moved version's, or its slot's present state again when the file is no longer
- * the version that was copied. `old` is what it replaces. */
-static int item_record(struct fffs *fs, const struct fffs_node *node, struct fffs_record *record,
-                       struct fffs_record *old)
+/* What is to be committed of a batch of items. */
+struct item_batch {
+    struct fffs_record records[FFFS_BATCH];
+    struct fffs_record olds[FFFS_BATCH];    /* what they replace */
+    uint32_t sizes[FFFS_BATCH], stamps[FFFS_BATCH];
+    uint32_t count;
+};
+
+/* Takes an item into the batch: the record of the moved version. */
+static void add_item(const struct fffs *fs, struct item_batch *batch, const struct fffs_node *node)
+{
+    struct fffs_record *record = &batch->records[batch->count];
+    uint8_t unit_shift = (uint8_t)(fs->shape.sector_shift - 8u);
+
+    record->slot = batch->olds[batch->count].slot = node->slot;
+    record->head = (uint16_t)((node->end - 1u) >> fs->shape.sector_shift);
+    record->off = (uint8_t)((node->end - 1u) >> unit_shift);
+    record->len = fffs_footprint_encode((fffs_node_charge(node) + ((uint32_t)1 << unit_shift) - 1u) >> unit_shift);
+    record->tag = 0;
+    record->kind = (node->flags & FFFS_NODE_MULTI) != 0 ? FFFS_KIND_MULTI : 0;
+    batch->sizes[batch->count] = node->size;
+    batch->stamps[batch->count] = node->stamp;
+    batch->count++;
+}
+
+/* Makes the record of item `i` its slot's present state again when the file is no longer the version that was copied. */
+static int settle_item(struct fffs *fs, struct item_batch *batch, uint32_t i)
 {
     uint8_t window[FFFS_NODE_WINDOW];
     struct fffs_node now;
-    uint8_t unit_shift = (uint8_t)(fs->shape.sector_shift - 8u);
-    int status = fffs_index_find(fs, node->slot, old);
+    struct fffs_record *record = &batch->records[i], *old = &batch->olds[i];
+    int status = FFFS_ERR_CORRUPT;
 
-    memset(record, 0, sizeof *record);
-    record->slot = node->slot;
-    record->kind = FFFS_KIND_TXN;
-    if (status == 0)
-        memset(old, 0, sizeof *old);
-    if (status != 1)
-        return status;
-    status = fffs_node_load(fs, old, &now, window, FFFS_NODE_WINDOW);
+    if (old->head != 0)
+        status = fffs_node_load(fs, old, &now, window, FFFS_NODE_WINDOW);
     if (status == FFFS_ERR_IO)
         return status;
-    old->kind &= FFFS_KIND_MULTI;
-    *record = *old;
-    if (status == FFFS_OK && now.stamp == node->stamp && now.size == node->size) {
-        record->head = (uint16_t)((node->end - 1u) >> fs->shape.sector_shift);
-        record->off = (uint8_t)((node->end - 1u) >> unit_shift);
-        record->len = fffs_footprint_encode((fffs_node_charge(node) + ((uint32_t)1 << unit_shift) - 1u) >> unit_shift);
-        record->kind = (node->flags & FFFS_NODE_MULTI) != 0 ? FFFS_KIND_MULTI : 0;
-    }
+    if (status != FFFS_OK || now.stamp != batch->stamps[i] || now.size != batch->sizes[i])
+        *record = *old;
+    record->tag = old->tag;
     record->kind |= FFFS_KIND_TXN;
     return FFFS_OK;
 }
 
-/* Takes the records of a batch into RAM once they are on flash. */
-static int add_batch(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds,
-                     uint32_t count)
+/* Appends the records of a batch and takes them into RAM once they are on flash. */
+static int add_batch(struct fffs *fs, struct item_batch *batch)
 {
     uint32_t i;
-    int status = fffs_log_txn_add(fs, records, count);
+    int status = fffs_index_find_all(fs, batch->olds, batch->count);
 
-    for (i = 0; i < count && status == FFFS_OK; i++)
-        status = fffs_commit_apply(fs, &records[i], &olds[i]);
+    for (i = 0; i < batch->count && status == FFFS_OK; i++)
+        status = settle_item(fs, batch, i);
+    if (status == FFFS_OK)
+        status = fffs_log_txn_add(fs, batch->records, batch->count);
+    for (i = 0; i < batch->count && status == FFFS_OK; i++)
+        status = fffs_commit_apply(fs, &batch->records[i], &batch->olds[i]);
+    batch->count = 0;
     return status;
 }
 
 static int commit_items(struct fffs *fs)
 {
     struct fffs_gc *gc = &fs->gc;
-    struct fffs_record records[FFFS_BATCH], olds[FFFS_BATCH];
-    uint32_t end = gc->last_end, left, count = 0, most = fffs_min(FFFS_BATCH, fffs_log_txn_room(fs));
+    struct item_batch batch;
+    uint32_t end = gc->last_end, left, most = fffs_min(FFFS_BATCH, fffs_log_txn_room(fs));
     int status = fffs_log_txn_begin(fs, gc->items);
 
+    batch.count = 0;
     for (left = gc->items; left > 0 && status == FFFS_OK; left--) {
         uint8_t window[FFFS_NODE_WINDOW];
         struct fffs_node node;
@@ -672,16 +694,12 @@ static int commit_items(struct fffs *fs)
         status = fffs_node_load_at(fs, end, &node, window, sizeof window);
         if (status == FFFS_OK)
             status = item_start(fs, &node, &start);
-        if (status == FFFS_OK)
-            status = item_record(fs, &node, &records[count], &olds[count]);
         if (status != FFFS_OK)
             break;
+        add_item(fs, &batch, &node);
         end = fffs_align_down(start, fffs_node_align(&fs->shape));
-        count++;
-        if (count == most || left == 1u) {
-            status = add_batch(fs, records, olds, count);
-            count = 0;
-        }
+        if (batch.count == most || left == 1u)
+            status = add_batch(fs, &batch);
     }
     if (status == FFFS_OK)
         status = fffs_log_txn_commit(fs);

@@ -222,6 +222,34 @@ int fffs_index_find(struct fffs *fs, uint16_t slot, struct fffs_record *record)
     return 1;
 }
 
+int fffs_index_find_all(struct fffs *fs, struct fffs_record *records, uint32_t count)
+{
+    int cached = (fs->state & (FFFS_STATE_CACHED | FFFS_STATE_PARTIAL)) == FFFS_STATE_CACHED, status;
+    struct fffs_scan scan;
+    struct fffs_record record;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        const struct fffs_record *found = cached ? fffs_cache_find(fs, records[i].slot) : NULL;
+        uint16_t slot = records[i].slot;
+
+        memset(&records[i], 0, sizeof records[i]);
+        records[i].slot = slot;
+        if (found != NULL)
+            records[i] = *found;
+    }
+    if (cached)
+        return FFFS_OK;
+    fffs_scan_begin(fs, &scan, 0, fs->log.chain_length, 0);
+    while ((status = fffs_scan_next(fs, &scan, &record)) == 1) {
+        record.kind &= FFFS_KIND_MULTI;
+        for (i = 0; i < count && record.head != FFFS_HEAD_CONTROL; i++)
+            if (records[i].slot == record.slot)
+                records[i] = record;
+    }
+    return status;
+}
+
 void fffs_index_apply(struct fffs *fs, const struct fffs_record *record)
 {
     if ((fs->state & FFFS_STATE_CACHED) == 0 || record->head == FFFS_HEAD_CONTROL)

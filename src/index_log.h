@@ -43,6 +43,8 @@ struct fffs_batch {
 int fffs_index_collect(struct fffs *fs, struct fffs_batch *batch, uint32_t from, uint32_t to);
 /* The current record of a slot: 1, 0 none, or an error. */
 int fffs_index_find(struct fffs *fs, uint16_t slot, struct fffs_record *record);
+/* The current records of `count` slots, told by the slots of `records`; head 0: none. Without a cache one walk for all. */
+int fffs_index_find_all(struct fffs *fs, struct fffs_record *records, uint32_t count);
 /* Takes a record that was appended or replayed into the cache. */
 void fffs_index_apply(struct fffs *fs, const struct fffs_record *record);
 /* ---- Changes ---- */

@@ -102,6 +102,7 @@ struct fffs_gc {
     struct fffs_record file;    /* in work; head 0 none */
     uint8_t victims;            /* segments erased since the last levelling */
     uint8_t whole;              /* all of the file in work moves */
+    uint8_t current;            /* the file in work is current: nothing was committed since that was looked up */
     uint8_t stuck;              /* victims in a row that gained nothing since the last change from outside */
     uint16_t room;              /* free when the victim was begun, in 256ths of a sector; 0 not compared */
 };
