@@ -593,8 +593,11 @@ static int shorten_tail(struct fffs *fs, struct fffs_file *file)
 {
     uint32_t segment = fffs_segment_bytes(fs);
     uint32_t room = fs->user.segment == FFFS_NONE16 ? segment : fffs_point_room(fs, &fs->user);
+    const struct fffs_builder *builder = &file->u.write;
     uint32_t need = file->fill + fffs_node_bound(fs, file->name_length);
 
+    /* The node lists all extents, and the table block that the last ones may still need. */
+    need += builder->count * (uint32_t)FFFS_EXTENT_BYTES + (builder->count > 1u ? 6u + 4u * (uint32_t)builder->tables : 0u);
     if (need <= room || (file->fill < 512u && need <= segment))
         return FFFS_OK;
     return flush(fs, file, fffs_align_down(file->fill, granule_of(fs)));

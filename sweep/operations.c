@@ -266,13 +266,7 @@ void operation_fill(struct session *session)
                    (unsigned long)session->capacity);
     if (name == MODEL_NAMES || space.writable_bytes == 0 || space.files >= space.max_files)
         return;
-    if (put(session, name, space.writable_bytes / 2u) == FFFS_OK)
-        return;
-    for (i = 0; i < session->model.names; i++)
-        if (session->model.now[i].number != 0)
-            delete_name(session, i);
-    session_must(session, "gc", fffs_gc(&session->fs));
-    session_must(session, "put into an empty volume", put(session, name, session->capacity / 3u));
+    session_must(session, "put of half of what the free query promises", put(session, name, space.writable_bytes / 2u));
 }
 
 int operation_first_change(struct session *session)

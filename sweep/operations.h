@@ -20,8 +20,7 @@ const struct operation *operation_at(unsigned index); /* NULL behind the last */
 const char *workload_name(unsigned index);
 /* Picks one by weight and does it. workload < 0: by the weights after a recovery. */
 void operation_do(struct session *session, int workload);
-/* A new file of half the size that the free query promises to take, or a large one once all others are deleted: space is not
- * lost for good. */
+/* A new file of half the size that the free query promises to take: space is not lost for good. */
 void operation_fill(struct session *session);
 /* A change of a name that is not in doubt; 0 when there was no room for it. */
 int operation_first_change(struct session *session);
