@@ -85,6 +85,78 @@ static void do_delete_prefix(struct session *session)
     model_settle(&session->model, 1);
 }
 
+/* ---- Several names as one change ---- */
+
+static void do_rename(struct session *session)
+{
+    uint32_t from = pick_name(session), to = pick_name(session);
+    struct version none = { 0, 0 };
+    struct group *both;
+    int exists = session->model.now[from].number != 0, status;
+
+    if (from == to)
+        return;
+    both = model_doubt(&session->model);
+    model_change(both, from, none);
+    model_change(both, to, session->model.now[from]);
+    status = fffs_rename(&session->fs, model_name(from), model_name(to));
+    if (!session_refused(status) && (status != FFFS_ERR_NOT_FOUND || exists))
+        session_must(session, "rename", status);
+    model_settle(&session->model, status == FFFS_OK);
+}
+
+/* A file or a delete into the transaction; the status of the call that failed. */
+static int add_to_transaction(struct session *session, struct fffs_txn *txn, uint32_t name, struct group *all)
+{
+    struct version version = model_new_version(&session->model, dice_below(&session->dice, 150)), none = { 0, 0 };
+    struct fffs_file file;
+    int32_t status;
+
+    if (session->model.now[name].number != 0 && dice_percent(&session->dice, 40)) {
+        model_change(all, name, none);
+        return fffs_txn_delete(&session->fs, txn, model_name(name));
+    }
+    memset(&file, 0, sizeof file);
+    status = fffs_open(&session->fs, &file, model_name(name), FFFS_WRITE | FFFS_CREATE | FFFS_TRUNCATE, session->buffer,
+                       session->point->file_buffer_bytes);
+    if (status != FFFS_OK)
+        return status;
+    if (version.size > 0)
+        status = session_append(session, &file, model_data(&version), version.size);
+    if (status >= 0)
+        status = fffs_txn_put(&session->fs, txn, &file);
+    if (status < 0)
+        session_must(session, "discard", fffs_discard(&session->fs, &file));
+    model_change(all, name, version);
+    return status < 0 ? status : FFFS_OK;
+}
+
+static void do_transaction(struct session *session)
+{
+    struct fffs_change changes[4];
+    struct fffs_txn txn;
+    struct group all;
+    uint32_t i, first = pick_name(session), count = 2u + dice_below(&session->dice, 3);
+    int status;
+
+    memset(&txn, 0, sizeof txn);
+    all.count = 0;
+    session_must(session, "begin", fffs_txn_begin(&session->fs, &txn, changes, 4));
+    for (i = 0, status = FFFS_OK; i < count && status == FFFS_OK; i++)
+        status = add_to_transaction(session, &txn, (first + i) % session->model.names, &all);
+    if (status != FFFS_OK) {
+        if (!session_refused(status) && status != FFFS_ERR_NO_MEMORY) /* a tiny index unit takes few changes at once */
+            session_must(session, "part of a transaction", status);
+        session_must(session, "abort", fffs_txn_abort(&session->fs, &txn));
+        return;
+    }
+    *model_doubt(&session->model) = all;
+    status = fffs_txn_commit(&session->fs, &txn);
+    if (!session_refused(status))
+        session_must(session, "commit of a transaction", status);
+    model_settle(&session->model, status == FFFS_OK);
+}
+
 /* ---- Writers, several at once ---- */
 
 static void open_writer(struct session *session, struct writer *writer)
@@ -301,6 +373,8 @@ static const struct operation operations[] = {
     { "writer", do_writer,     { 24,  6, 50, 12, 70, 10 }, 12 },
     { "delete", do_delete,     { 10, 16,  6, 12,  4,  8 }, 12 },
     { "delete-prefix", do_delete_prefix, { 2, 2, 1, 1, 1, 2 }, 2 },
+    { "rename", do_rename,     {  6,  8,  4,  6,  2,  6 }, 6 },
+    { "transaction", do_transaction, { 6, 8, 4, 6, 2, 6 }, 6 },
     { "reader", do_reader,     {  6,  2,  6,  4,  8,  2 }, 4 },
     { "gc-step", do_gc_step,   { 16, 10, 16, 20, 10, 12 }, 16 },
     { "gc", do_gc,             {  2,  1,  2,  3,  1,  2 }, 2 },
