@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows that the crash sweep finds deliberate bugs: for each patch a build of the core with that one rule switched off, which
-# the sweep must fail on. usage: run.sh BUILD SEEDS [NAME...]; prints a table, then "N mutants, N caught".
+# the sweep must fail on. TOOL_LIBS: libraries of the image tool. usage: run.sh BUILD SEEDS [NAME...]; prints a table, then "N mutants, N caught".
 set -u
 export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 1
@@ -26,7 +26,7 @@ for name in "$@"; do
     file=$(sed -n 's|^+++ b/||p' "$patch")
     if ! patch -s -p1 -F1 -d "$work/$name" <"$patch" >"$work/$name/log" 2>&1 ||
         ! $compiler -std=c99 -O2 -Iinclude -I. -Isrc -c "$work/$name/$file" -o "$work/$name/mutant.o" >>"$work/$name/log" 2>&1 ||
-        ! $compiler $objects "$work/$name/mutant.o" "$build/libfastffs.a" "$build/libnor.a" -o "$work/$name/fastffs" \
+        ! $compiler $objects "$work/$name/mutant.o" "$build/libfastffs.a" "$build/libnor.a" ${TOOL_LIBS:-} -o "$work/$name/fastffs" \
             >>"$work/$name/log" 2>&1; then
         printf '%-32s %-8s\n' "$name" "no build"
         sed 's/^/# /' "$work/$name/log" | head -5
