@@ -56,7 +56,8 @@ $(BUILD)/fuzz/tool_main.o: tools/main.c
 	@mkdir -p $(dir $@)
 	$(CC) $(CFLAGS_ALL) -Dmain=tool_main -MMD -MP -c $< -o $@
 $(FUZZ_REPLAY):
-	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) $(if $(filter %-tool,$@),-Wl$(comma)--wrap=nor_flash) $^ -o $@
+	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) $(if $(filter %-tool,$@),-Wl$(comma)--wrap=nor_flash) $^ \
+	  $(if $(filter %-tool,$@),$(FUSE_LIBS)) -o $@
 
 $(BUILD)/make_seeds: $(BUILD)/fuzz/make_seeds.o $(BUILD)/fuzz/fuzz.o $(LIB)
 	$(CC) $(OPT) $(CFLAGS) $(LDFLAGS) $^ -o $@
