@@ -211,7 +211,8 @@ static void drop_victim(struct fffs *fs)
 /* A victim that can not be emptied is left alone until the next mount. */
 static void give_up_victim(struct fffs *fs)
 {
-    fs->config->segment_table[fs->gc.victim] |= FFFS_SEGMENT_WEIGHT;
+    if (fs->gc.victim != FFFS_NONE16) /* a commit of its last moves may have let it go */
+        fs->config->segment_table[fs->gc.victim] |= FFFS_SEGMENT_WEIGHT;
     drop_victim(fs);
 }
 
