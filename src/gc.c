@@ -172,7 +172,8 @@ static uint16_t free_room(const struct fffs *fs)
 
 static void start_victim(struct fffs *fs, uint32_t victim, uint32_t rate)
 {
-    fs->gc.room = rate != LEVEL_RATE ? free_room(fs) : 0;
+    if (rate != 0 && (fs->gc.stuck == 0 || free_room(fs) > fs->gc.room))
+        fs->gc.room = free_room(fs); /* the most there ever was: what only goes round does not exceed it */
     fs->gc.victim = (uint16_t)victim;
     fs->gc.rate = (uint16_t)rate;
     fs->gc.cursor = 0;
@@ -198,7 +199,7 @@ static void choose_level(struct fffs *fs)
     if (victim == FFFS_NONE16)
         return;
     fs->gc.level = (uint16_t)((victim + 1u) % fs->shape.segments);
-    start_victim(fs, victim, LEVEL_RATE);
+    start_victim(fs, victim, 0);
 }
 
 static void drop_victim(struct fffs *fs)
@@ -716,7 +717,9 @@ static int commit_items(struct fffs *fs)
 /* What the victim brought, now that it is done with. */
 static void count_gain(struct fffs *fs)
 {
-    if (fs->gc.room == 0 || fs->gc.room == FFFS_NONE16 ||
+    if (fs->gc.rate == 0)
+        return; /* levelled: nothing was expected */
+    if (fs->gc.room == FFFS_NONE16 ||
         free_room(fs) > fs->gc.room + (8u << fs->shape.segment_shift)) /* 1/32 of a segment */
         fs->gc.stuck = 0;
     else
@@ -946,6 +949,7 @@ int fffs_gc_pace(struct fffs *fs, uint32_t heavy)
     if (victim != FFFS_NONE16) {
         uint32_t rate = fs->gc.victim != FFFS_NONE16 ? fs->gc.rate : rate_of(fs, victim);
 
+        rate = rate != 0 ? rate : LEVEL_RATE;
         fs->gc.owed += (fffs_min(bytes, fffs_segment_bytes(fs)) / 16u + 1u) * rate;
     }
     while (fffs_gc_heavy(fs) == heavy && spent < PACE_US && (fs->gc.owed > 0 || rotation_is_near(fs))) {

@@ -408,7 +408,7 @@ static int try_open(struct fffs *fs, struct fffs_point *point, uint32_t segment)
 
 int fffs_gc_levels(const struct fffs *fs)
 {
-    return fs->gc.victim != FFFS_NONE16 && fs->gc.room == 0;
+    return fs->gc.victim != FFFS_NONE16 && fs->gc.rate == 0;
 }
 
 static int open_next(struct fffs *fs, struct fffs_point *point)

@@ -96,7 +96,7 @@ struct fffs_gc {
     uint32_t owed;              /* pacing: bytes of victims to move for what was written */
     uint16_t victim;            /* segment, 0xFFFF none */
     uint16_t wanted;            /* free segments that a refused write waits for, 0 none */
-    uint16_t rate;              /* pacing: bytes of the victim to move for 16 bytes written */
+    uint16_t rate;              /* pacing: bytes of the victim to move for 16 bytes written; 0 it is levelled */
     uint16_t items;             /* files moved since the last commit */
     uint16_t level;             /* levelling cursor: a segment */
     struct fffs_record file;    /* in work; head 0 none */
@@ -104,7 +104,7 @@ struct fffs_gc {
     uint8_t whole;              /* all of the file in work moves */
     uint8_t current;            /* the file in work is current: nothing was committed since that was looked up */
     uint8_t stuck;              /* victims in a row that gained nothing since the last change from outside */
-    uint16_t room;              /* free when the victim was begun, in 256ths of a sector; 0 not compared */
+    uint16_t room;              /* the most that was free when a victim was begun, in 256ths of a sector */
 };
 
 struct fffs {
