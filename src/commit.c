@@ -391,7 +391,6 @@ int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const str
     if (status != FFFS_OK)
         return status;
     fs->gc.stuck = 0;
-    fs->gc.current = 0;
     return fffs_commit_apply(fs, record, old);
 }
 
@@ -406,7 +405,6 @@ int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old)
     if (status != FFFS_OK)
         return status;
     fs->gc.stuck = 0;
-    fs->gc.current = 0;
     return fffs_commit_apply(fs, &record, old);
 }
 
@@ -415,7 +413,6 @@ int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const st
     uint32_t i;
     int status = fffs_log_append_all(fs, records, count);
 
-    fs->gc.current = 0;
     if (status == FFFS_OK)
         fs->gc.stuck = 0;
     for (i = 0; i < count && status == FFFS_OK; i++)

@@ -4,8 +4,8 @@
 
 #include "volume.h"
 
-/* Records of one save: the least count, then FFFS_WEAR_PER_RECORD cells each. */
-enum { FFFS_WEAR_PER_RECORD = 3, FFFS_WEAR_RECORDS = 1 + (FFFS_WEAR_CELLS + 2) / FFFS_WEAR_PER_RECORD };
+/* Records of one save: the least count, then this many cells each. */
+enum { FFFS_WEAR_PER_RECORD = 3 };
 
 /* All cells at the mean of `erases` in all: before replay, and for a volume whose counts were not kept. */
 void fffs_wear_begin(struct fffs *fs, uint32_t erases);
