@@ -532,7 +532,7 @@ static int check_room(struct fffs *fs, const struct fffs_file *file, uint32_t by
     if (need <= room)
         return FFFS_OK;
     /* One stays for the collector, two while it levels. */
-    segments = (need - room) / fffs_segment_bytes(fs) + 2u + (uint32_t)fffs_gc_levels(fs);
+    segments = (need - room) / fffs_segment_bytes(fs) + 2u + (uint32_t)fffs_segments_levelling(fs);
     return fffs_segments_free(fs) >= segments ? FFFS_OK : fffs_gc_make_room(fs, segments);
 }
 

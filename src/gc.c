@@ -891,7 +891,7 @@ int fffs_gc_make_room(struct fffs *fs, uint32_t segments)
         fs->gc.wanted = (uint16_t)segments;
         return FFFS_ERR_COLLECT_FIRST;
     }
-    while (fffs_segments_free(fs) < segments || fffs_gc_levels(fs)) {
+    while (fffs_segments_free(fs) < segments || fffs_segments_levelling(fs)) {
         int status = fffs_gc_slice(fs, FFFS_GC_PRESSURE, 0);
 
         if (status < 0)

@@ -406,7 +406,7 @@ static int try_open(struct fffs *fs, struct fffs_point *point, uint32_t segment)
     return 1;
 }
 
-int fffs_gc_levels(const struct fffs *fs)
+int fffs_segments_levelling(const struct fffs *fs)
 {
     return fs->gc.victim != FFFS_NONE16 && fs->gc.rate == 0;
 }
@@ -415,7 +415,7 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
 {
     int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
     /* The last one of full size is the collector's, and one more while it moves a victim that gains nothing. */
-    int spare = point == &fs->user && fffs_segments_free(fs) < 2u + (uint32_t)fffs_gc_levels(fs);
+    int spare = point == &fs->user && fffs_segments_free(fs) < 2u + (uint32_t)fffs_segments_levelling(fs);
     uint32_t i;
 
     for (i = 0; i < fs->shape.segments; i++) {

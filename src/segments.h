@@ -60,7 +60,7 @@ int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need,
 /* Bytes left in the open segment, those that are still to be erased included; 0 when none is open. */
 uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point);
 /* Whether the collector is at a victim that it levels. */
-int fffs_gc_levels(const struct fffs *fs);
+int fffs_segments_levelling(const struct fffs *fs);
 /* Closes the open segment early. */
 void fffs_point_close(struct fffs_point *point);
 /* Takes `bytes` bytes at the point, which were just programmed. */
