@@ -1,5 +1,5 @@
 #!/bin/sh
-# The example of README.md is examples/hello.c, compiles without warnings, and does what README.md says.
+# The example of README.md is examples/hello.c, compiles without warnings, and does what README.md says; so do its commands.
 # usage: check_readme.sh           prints "ok ..." / "not ok ..." lines
 set -u
 export LC_ALL=C
@@ -32,6 +32,23 @@ else
     sed 's/^/# /' "$work/log"
     not_ok "README example"
 fi
+
+# The commands of "In your project": the first two ```sh blocks, in a build folder of their own.
+commands() { # NUMBER
+    awk -v wanted="$1" '$0 == "```sh" { n++; on = n == wanted; next } $0 == "```" { on = 0 } on' README.md
+}
+run_commands() { # NUMBER TITLE TEXT: runs them; TEXT is somewhere in what they print
+    { echo 'set -e'; commands "$1" | sed "s,\$PWD/build/,$folder/,g; s,build/,$build/,g; s,^make ,make BUILD=$build ,"; } >"$work/commands"
+    if [ "$(wc -l <"$work/commands")" -gt 1 ] && sh "$work/commands" >"$work/log" 2>&1 && grep -q -- "$3" "$work/log"; then ok "$2"
+    else sed 's/^/# /' "$work/log"; not_ok "$2"; fi
+}
+rm -rf "$build/sdk" "$build/cmake" "$build/flash.bin"
+folder=$(cd "$build" && pwd)
+if command -v cmake >/dev/null; then run_commands 1 "README: CMake project" "^hello, names"
+else echo "skipped: README: CMake project: no cmake"; fi
+if [ -c /dev/fuse ] && command -v fusermount3 >/dev/null && ! "$build/fastffs" mount none none 2>&1 | grep -q "without libfuse3"
+then run_commands 2 "README: image on the desktop" "README.md"
+else echo "skipped: README: image on the desktop: no FUSE"; fi
 
 # Every file that a document links to is there.
 for document in *.md docs/*.md; do

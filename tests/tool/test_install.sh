@@ -27,13 +27,13 @@ make_installed() { # PREFIX [VARIABLE=...]
 cmake_project() { # FOLDER OPTION...: configures and builds the consumer
     folder=$1
     shift
-    cmake -S "$root/tests/tool/consumer" -B "$folder" "$@" >log 2>&1 || die "configure: $(tail -5 log)"
+    cmake -S "$root/examples/cmake" -B "$folder" "$@" >log 2>&1 || die "configure: $(tail -5 log)"
     cmake --build "$folder" >log 2>&1 || die "build: $(tail -5 log)"
 }
 
 case_make_install_and_compiler() {
     make_installed "$PWD/to"
-    "$cc" -std=c99 -Wall -Wextra -Werror -Ito/include "$root/tests/tool/consumer/main.c" -Lto/lib -lfastffs -o c || die compile
+    "$cc" -std=c99 -Wall -Wextra -Werror -Ito/include "$root/examples/cmake/main.c" -Lto/lib -lfastffs -o c || die compile
     runs ./c "hello, names up to 64 bytes"
     to/bin/fastffs --version >out && grep -q "format 1" out || die "the installed tool: $(cat out)"
     to/bin/mkfastffs --help >out || die mkfastffs
@@ -46,7 +46,7 @@ case_pkg_config() {
     export PKG_CONFIG_PATH
     pkg-config --exists 'fastffs >= 0.1' || die "not found"
     # shellcheck disable=SC2046
-    "$cc" -std=c99 $(pkg-config --cflags fastffs) "$root/tests/tool/consumer/main.c" $(pkg-config --libs fastffs) -o c || die compile
+    "$cc" -std=c99 $(pkg-config --cflags fastffs) "$root/examples/cmake/main.c" $(pkg-config --libs fastffs) -o c || die compile
     runs ./c "hello, names up to 64 bytes"
 }
 case_find_package_after_make_install() {
@@ -55,7 +55,7 @@ case_find_package_after_make_install() {
     mv a elsewhere
     cmake_project c -DCMAKE_PREFIX_PATH="$PWD/elsewhere" -Dfastffs_DIR="$PWD/elsewhere/lib/some-machine/cmake/fastffs" -DWANTED_VERSION=0.1
     runs c/consumer "hello, names up to 64 bytes"
-    if cmake -S "$root/tests/tool/consumer" -B d -DCMAKE_PREFIX_PATH="$PWD/elsewhere" -DWANTED_VERSION=7.0 >log 2>&1; then
+    if cmake -S "$root/examples/cmake" -B d -DCMAKE_PREFIX_PATH="$PWD/elsewhere" -DWANTED_VERSION=7.0 >log 2>&1; then
         die "version 7.0 was found"
     fi
 }
