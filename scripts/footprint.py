@@ -23,8 +23,8 @@ import sys
 Target = collections.namedtuple("Target", "name prefix flags note")
 ARM = "arm-none-eabi-"
 TARGETS = [
-    Target("cortex-m0plus", ARM, ["-mcpu=cortex-m0plus", "-mthumb"], "Cortex-M0+"),
-    Target("cortex-m4", ARM, ["-mcpu=cortex-m4", "-mthumb"], "Cortex-M4"),
+    Target("cortex-m0plus", ARM, ["-mcpu=cortex-m0plus", "-mthumb", "--specs=picolibc.specs"], "Cortex-M0+"),
+    Target("cortex-m4", ARM, ["-mcpu=cortex-m4", "-mthumb", "--specs=picolibc.specs"], "Cortex-M4"),
     Target("rv32imc", "riscv64-unknown-elf-", ["-march=rv32imc", "-mabi=ilp32", "--specs=picolibc.specs"], "RV32IMC"),
     Target("lx106", "xtensa-lx106-elf-", ["-mlongcalls", "--specs=%LX106%"], "Xtensa lx106"),
     Target("avr", "avr-", ["-mmcu=atmega1284p"], "AVR"),

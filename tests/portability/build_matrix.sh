@@ -51,7 +51,7 @@ for compiler in gcc clang; do
 done
 compile "$work/log" gcc -std=c99 -fsyntax-only -Wcast-align=strict
 judge "c70 no cast raises alignment (gcc -Wcast-align=strict)" "$work/log"
-compile "$work/log" arm-none-eabi-gcc -mcpu=cortex-m0plus -mthumb -std=c99 -Os -ffreestanding
+compile "$work/log" arm-none-eabi-gcc --specs=picolibc.specs -mcpu=cortex-m0plus -mthumb -std=c99 -Os -ffreestanding
 judge "c70 no warnings: gcc for Cortex-M0+" "$work/log"
 # size_t has 16 bits there: lengths of memory functions are the one conversion that can not be otherwise.
 : >"$work/log"
