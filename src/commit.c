@@ -50,7 +50,7 @@ static int spill(struct fffs *fs, struct fffs_point *point, struct fffs_builder 
     uint8_t *stage = (uint8_t *)fs->config->scratch;
     uint32_t used = FFFS_TABLE_HEADER + builder->count * (uint32_t)FFFS_EXTENT_BYTES, room;
     uint32_t bytes = fffs_align_up(used + FFFS_TABLE_CRC_BYTES, (uint32_t)1 << fs->shape.granule_shift);
-    int status = fffs_point_reserve(fs, point, bytes, &room);
+    int status = builder->tables == 0xFFFEu ? FFFS_ERR_TOO_BIG : fffs_point_reserve(fs, point, bytes, &room);
 
     if (status != FFFS_OK)
         return status;
@@ -78,19 +78,26 @@ static uint32_t end_address(const struct fffs_builder *builder)
     return builder->count == 0 ? 0 : last->address + (last->end - start);
 }
 
-int fffs_builder_add(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder, uint32_t address,
-                     uint32_t end)
+int fffs_builder_ready(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder)
 {
     int status;
 
+    if (builder->count < FFFS_FILE_EXTENTS || end_address(builder) == point->next)
+        return FFFS_OK;
+    status = spill(fs, point, builder);
+    return status == FFFS_OK ? FFFS_BUILDER_SPILLED : status;
+}
+
+int fffs_builder_add(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder, uint32_t address,
+                     uint32_t end)
+{
     if (builder->count > 0 && end_address(builder) == address) {
         builder->extents[builder->count - 1u].end = end;
         return FFFS_OK;
     }
     if (builder->count == FFFS_FILE_EXTENTS) {
-        if (builder->tables == 0xFFFEu)
-            return FFFS_ERR_TOO_BIG;
-        status = spill(fs, point, builder);
+        int status = spill(fs, point, builder);
+
         if (status != FFFS_OK)
             return status;
     }

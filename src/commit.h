@@ -23,6 +23,11 @@ struct fffs_node_plan {
 };
 
 void fffs_builder_clear(struct fffs_builder *builder);
+/* Makes sure that bytes about to be programmed at the point can be listed: FFFS_OK, or FFFS_BUILDER_SPILLED when a full list was
+ * written out and the point is another. Between programming and listing there must be no collection: it would take the
+ * bytes for those of nobody. FFFS_COLLECT when there is no room. */
+enum { FFFS_BUILDER_SPILLED = 2 };
+int fffs_builder_ready(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder);
 /* Adds bytes just programmed at `address`, file offsets up to `end`. Programs a table block when the list in RAM is full. */
 int fffs_builder_add(struct fffs *fs, struct fffs_point *point, struct fffs_builder *builder, uint32_t address,
                      uint32_t end);

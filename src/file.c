@@ -405,18 +405,16 @@ static uint32_t listed_end(const struct fffs_file *file)
     return builder->count > 0 ? builder->extents[builder->count - 1u].end : builder->start;
 }
 
-/* Lists bytes just programmed at `address`; a full list is written to flash first, which may have to collect. */
-static int list(struct fffs *fs, struct fffs_file *file, uint32_t address, uint32_t bytes)
+/* Room for the next bytes at the user's point and in the list of extents: FFFS_OK, FFFS_COLLECT, or an error. */
+static int prepare(struct fffs *fs, struct fffs_file *file, uint32_t *room)
 {
-    uint32_t end = listed_end(file) + bytes, turns = 0;
     int status;
 
-    do {
-        status = fffs_builder_add(fs, &fs->user, &file->u.write, address, end);
-        if (status != FFFS_COLLECT)
-            return status;
-        status = collect(fs, &turns);
-    } while (status == FFFS_OK);
+    do { /* twice at most: the list is empty then */
+        status = fffs_point_reserve(fs, &fs->user, granule_of(fs), room);
+        if (status == FFFS_OK)
+            status = fffs_builder_ready(fs, &fs->user, &file->u.write);
+    } while (status == FFFS_BUILDER_SPILLED);
     return status;
 }
 
@@ -427,7 +425,7 @@ static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data,
     uint32_t room, part, address, turns = 0;
 
     while (bytes > 0) {
-        int status = fffs_point_reserve(fs, &fs->user, granule_of(fs), &room);
+        int status = prepare(fs, file, &room);
 
         if (status == FFFS_COLLECT) {
             status = collect(fs, &turns);
@@ -446,7 +444,7 @@ static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data,
         }
         fffs_builder_enter(&fs->user, &file->u.write);
         fffs_point_advance(fs, &fs->user, part);
-        status = list(fs, file, address, part);
+        status = fffs_builder_add(fs, &fs->user, &file->u.write, address, listed_end(file) + part);
         if (status != FFFS_OK)
             return status;
         data += part;

@@ -366,6 +366,44 @@ static void churn(const struct rig_point *point, int steps)
 TEST_AT(churn_without_steps) { churn(point, 0); }
 TEST_AT(churn_with_steps) { churn(point, 1); }
 
+/* A long write on a nearly full volume lists more extents than fit in RAM: each time it puts the list down it may have to
+ * collect, right behind bytes that it has just programmed. The file stays open, so that only the list protects them. */
+TEST(collection_spares_what_a_write_has_just_put_down)
+{
+    struct rng rng = { harness_seed() };
+    struct rig *rig = rig_mounted(rig_point_of("s4096-g1-n64-none-sc256-fb16"));
+    struct rig_file *handle = rig_file_new(rig);
+    unsigned count = rig->geometry.max_files - 1u, i;
+    uint32_t size = (rig_capacity(rig) / 100 * 90 - 45000) / count;
+    char name[16];
+
+    for (i = 0; i < count; i++) {
+        sprintf(name, "f%u", i);
+        CHECK_OK(rig_put(rig, name, rig_data(i), size / 2));
+    }
+    for (i = 0; i < (harness_is_long() ? 2000u : 150u); i++) {
+        unsigned k;
+
+        for (k = 0; k < 40; k++) {
+            unsigned which = rng_below(&rng, count);
+
+            sprintf(name, "f%u", which);
+            CHECK_OK(rig_put(rig, name, rig_data(which), size / 2 + rng_below(&rng, size / 2)));
+        }
+        harness_note("round %u", i);
+        CHECK_OK(rig_open(handle, "big", FFFS_WRITE | FFFS_CREATE | FFFS_TRUNCATE));
+        CHECK_EQ(rig_write(handle, rig_data(i), 40000), 40000);
+        sprintf(name, "f%u", rng_below(&rng, count));
+        CHECK_OK(rig_put(rig, name, rig_data(1), size / 2));
+        CHECK_OK(rig_close(handle));
+        rig_expect(rig, "big", rig_data(i), 40000);
+        CHECK_OK(fffs_delete(rig->fs, "big"));
+    }
+    rig_check(rig);
+    rig_file_free(handle);
+    rig_destroy(rig);
+}
+
 SUITE(gc)
 {
     RUN(c18_gc_step_is_short_at_50_percent);
@@ -382,6 +420,7 @@ SUITE(gc)
     RUN_MATRIX(c22_collection_respects_buffers_in_use);
     RUN_MATRIX(churn_without_steps);
     RUN_MATRIX(churn_with_steps);
+    RUN(collection_spares_what_a_write_has_just_put_down);
     harness_later(1);
     RUN(c18_gc_step_is_short_at_85_percent);
     RUN(c18_gc_step_is_short_at_95_percent);
