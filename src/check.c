@@ -533,11 +533,10 @@ static uint8_t weight_shift(const struct fffs *fs)
     return (uint8_t)(shift > 13u ? shift - 13u : 0u);
 }
 
-static void sum_run(const struct fffs *fs, struct sums *sums, uint32_t address, uint32_t bytes)
+static void sum_run(const struct fffs *fs, struct sums *sums, uint32_t address, uint32_t end)
 {
-    uint32_t end = address + bytes, i, round = ((uint32_t)1 << weight_shift(fs)) - 1u;
+    uint32_t i, round = ((uint32_t)1 << weight_shift(fs)) - 1u;
 
-    sums->used += bytes;
     for (i = 0; i < SUMS && sums->first + i < fs->shape.segments; i++) {
         uint32_t low = fffs_segment_low(fs, sums->first + i), high = fffs_segment_high(fs, sums->first + i);
 
@@ -547,6 +546,12 @@ static void sum_run(const struct fffs *fs, struct sums *sums, uint32_t address, 
         if (low < high)
             sums->units[i] += (high - low + round) >> weight_shift(fs);
     }
+}
+
+static void sum_part(const struct fffs *fs, struct sums *sums, uint32_t address, uint32_t bytes)
+{
+    sums->used += bytes;
+    sum_run(fs, sums, address, address + bytes);
 }
 
 static int sum_parts(struct fffs *fs, struct sums *sums, const struct fffs_record *record)
@@ -560,12 +565,12 @@ static int sum_parts(struct fffs *fs, struct sums *sums, const struct fffs_recor
     for (piece.end = 0; status == FFFS_OK && piece.end < node.size;) {
         status = fffs_extent_find(fs, &node, piece.end, &piece);
         if (status == FFFS_OK)
-            sum_run(fs, sums, piece.address, fffs_piece_bytes(fs, &node, &piece));
+            sum_part(fs, sums, piece.address, fffs_piece_bytes(fs, &node, &piece));
     }
     for (i = 0; status == FFFS_OK && i < node.tables; i++) {
         status = fffs_table_place(fs, &node, i, &address, &bytes);
         if (status == FFFS_OK)
-            sum_run(fs, sums, address, bytes);
+            sum_part(fs, sums, address, bytes);
     }
     return status;
 }
@@ -581,29 +586,28 @@ static int sum_records(struct fffs *fs, struct sums *sums)
     for (; from < FFFS_SLOTS_END && status == FFFS_OK; from = batch.next) {
         status = fffs_index_collect(fs, &batch, from, FFFS_SLOTS_END);
         for (i = 0; i < batch.count && status == FFFS_OK; i++) {
-            uint32_t end = fffs_record_end(&fs->shape, &batch.records[i]);
-            uint32_t bytes = fffs_min(fffs_record_footprint(&fs->shape, &batch.records[i]), end);
+            const struct fffs_record *record = &batch.records[i];
+            uint32_t end = fffs_record_end(&fs->shape, record), begin = fffs_segments_run_begin(fs, record);
 
-            sum_run(fs, sums, end - bytes, bytes);
-            if ((batch.records[i].kind & FFFS_KIND_MULTI) != 0)
-                status = sum_parts(fs, sums, &batch.records[i]);
+            sums->used += fffs_min(fffs_record_footprint(&fs->shape, record), end);
+            sum_run(fs, sums, begin, end);
+            if ((record->kind & FFFS_KIND_MULTI) != 0)
+                status = sum_parts(fs, sums, record);
         }
     }
     return status;
 }
 
-/* A weight may be less than the sum by what an erase behind a rounded run took, never by more. A segment that weighed
- * nothing but held bytes of a reader in place was given a weight of 1; one that collection gave up is heavier than any
- * that is full. */
+/* A segment that weighed nothing but held bytes of a reader in place was given a weight of 1, which it keeps; one that
+ * collection gave up is heavier than any that is full. */
 static void check_weight(struct check *check, uint32_t segment, uint32_t sum)
 {
     const struct fffs *fs = check->fs;
-    uint32_t weight = fffs_segment_weight(fs, segment), full = FFFS_SEGMENT_WEIGHT / 2u;
-    uint32_t slack = (full / 8u) + ((128u * fffs_unit_bytes(&fs->shape)) >> weight_shift(fs));
+    uint32_t weight = fffs_segment_weight(fs, segment);
 
-    if (weight > sum && weight > 1u && weight < full)
+    if (weight > sum + 1u && weight < FFFS_SEGMENT_WEIGHT / 2u)
         add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs more than its files");
-    if (weight + slack < sum)
+    if (weight < sum)
         add_finding(check, 9, fffs_segment_low(fs, segment), "a segment weighs less than its files");
 }
 

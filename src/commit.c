@@ -241,18 +241,6 @@ static int reserve_aligned(struct fffs *fs, struct fffs_point *point, uint32_t b
     return fffs_point_reserve(fs, point, need, &room);
 }
 
-/* Whether tail and node at the point make one run with the data before them, short enough for the record. */
-static int is_single(const struct fffs *fs, const struct fffs_node_plan *plan)
-{
-    const struct fffs_builder *builder = plan->builder;
-    uint32_t run = plan->size + node_bytes(plan, 0) + fffs_node_align(&fs->shape);
-
-    if ((plan->flags & FFFS_NODE_MULTI) != 0 || builder->tables > 0 || builder->count > 1u ||
-        fffs_footprint_encode(run >> (fs->shape.sector_shift - 8u)) == 0)
-        return 0;
-    return builder->count == 0 || end_address(builder) == plan->point->next;
-}
-
 static void fill_record(const struct fffs *fs, const struct fffs_node_plan *plan, uint32_t end, uint32_t run,
                         int multi, struct fffs_record *record)
 {
@@ -265,6 +253,21 @@ static void fill_record(const struct fffs *fs, const struct fffs_node_plan *plan
     record->len = fffs_footprint_encode(units);
     record->tag = plan->tag;
     record->kind = multi ? FFFS_KIND_MULTI : 0;
+}
+
+/* Whether tail and node at the point make one run with the data before them, which the record can code. */
+static int is_single(const struct fffs *fs, const struct fffs_node_plan *plan)
+{
+    const struct fffs_builder *builder = plan->builder;
+    uint32_t before = plan->size - plan->tail_bytes, end;
+    struct fffs_record record;
+
+    if ((plan->flags & FFFS_NODE_MULTI) != 0 || builder->tables > 0 || builder->count > 1u ||
+        (builder->count > 0 && end_address(builder) != plan->point->next))
+        return 0;
+    end = fffs_align_up(plan->point->next + plan->tail_bytes + node_bytes(plan, 0), fffs_node_align(&fs->shape));
+    fill_record(fs, plan, end, end - plan->point->next + before, 0, &record);
+    return record.len != 0 && fffs_segments_run_begin(fs, &record) <= plan->point->next - before;
 }
 
 /* Programs tail, padding and node at the point, where room is reserved. */
@@ -368,27 +371,28 @@ int fffs_node_write(struct fffs *fs, struct fffs_node_plan *plan, struct fffs_re
 
 /* ---- Commit ---- */
 
-int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old)
+/* The change is committed whatever the nodes say now: weights that can not be kept are computed anew when needed. */
+static void account(struct fffs *fs, const struct fffs_record *record, int add)
 {
-    int status = FFFS_OK;
+    if ((fs->state & FFFS_STATE_WEIGHED) == 0 || !fffs_is_put(record))
+        return;
+    fs->files_live = (uint16_t)(add ? fs->files_live + 1u : fs->files_live - 1u);
+    if (fffs_segments_account(fs, record, add) == FFFS_ERR_IO)
+        fs->state &= (uint8_t)~FFFS_STATE_WEIGHED;
+}
 
+static void apply(struct fffs *fs, const struct fffs_record *record)
+{
     fffs_index_apply(fs, record);
     fs->gc.current = 0;
     fs->changes++;
-    if ((fs->state & FFFS_STATE_WEIGHED) != 0) {
-        if (fffs_is_put(record))
-            fs->files_live++;
-        if (fffs_is_put(old))
-            fs->files_live--;
-    }
-    if (fffs_is_put(old))
-        status = fffs_segments_account(fs, old, 0);
-    if (fffs_is_put(record) && status != FFFS_ERR_IO)
-        status = fffs_segments_account(fs, record, 1);
-    /* The change is committed whatever the nodes say now: weights that can not be kept are computed anew when needed. */
-    if (status == FFFS_ERR_IO)
-        fs->state &= (uint8_t)~FFFS_STATE_WEIGHED;
-    return FFFS_OK;
+    account(fs, record, 1);
+}
+
+void fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old)
+{
+    account(fs, old, 0);
+    apply(fs, record);
 }
 
 int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old)
@@ -398,7 +402,8 @@ int fffs_commit_put(struct fffs *fs, const struct fffs_record *record, const str
     if (status != FFFS_OK)
         return status;
     fs->gc.stuck = 0;
-    return fffs_commit_apply(fs, record, old);
+    fffs_commit_apply(fs, record, old);
+    return FFFS_OK;
 }
 
 int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old)
@@ -412,7 +417,8 @@ int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old)
     if (status != FFFS_OK)
         return status;
     fs->gc.stuck = 0;
-    return fffs_commit_apply(fs, &record, old);
+    fffs_commit_apply(fs, &record, old);
+    return FFFS_OK;
 }
 
 int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds, uint32_t count)
@@ -420,9 +426,12 @@ int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const st
     uint32_t i;
     int status = fffs_log_append_all(fs, records, count);
 
-    if (status == FFFS_OK)
-        fs->gc.stuck = 0;
-    for (i = 0; i < count && status == FFFS_OK; i++)
-        status = fffs_commit_apply(fs, &records[i], &olds[i]);
-    return status;
+    if (status != FFFS_OK)
+        return status;
+    fs->gc.stuck = 0;
+    for (i = 0; i < count; i++) /* first: bytes of a renamed file, counted twice, might not fit a weight */
+        account(fs, &olds[i], 0);
+    for (i = 0; i < count; i++)
+        apply(fs, &records[i]);
+    return FFFS_OK;
 }

@@ -47,6 +47,6 @@ int fffs_commit_delete(struct fffs *fs, const struct fffs_record *old);
 int fffs_commit_all(struct fffs *fs, const struct fffs_record *records, const struct fffs_record *olds,
                     uint32_t count);
 /* Takes a committed record into cache, weights and counts. */
-int fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
+void fffs_commit_apply(struct fffs *fs, const struct fffs_record *record, const struct fffs_record *old);
 
 #endif

@@ -315,17 +315,27 @@ static uint32_t copy_size(const struct fffs *fs, uint32_t run, uint32_t left, ui
     return size;
 }
 
+/* Room for the next bytes of the file in work. It lands in two places at most: the second has room for all the rest. */
+static int reserve_copy(struct fffs *fs, const struct move *move)
+{
+    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift, least = granule, room;
+
+    if (fs->gc.moved_bytes > 0)
+        least = fffs_min(move->total - fs->gc.moved_bytes, fffs_segment_bytes(fs));
+    return fffs_point_reserve_on(fs, &fs->moved, granule, least, &room);
+}
+
 /* Copies one buffer of the file in work. Runs that end off a granule are padded out: only the last bytes of a put's run
  * can, and those move with the whole file. */
 static int copy_some(struct fffs *fs, struct move *move)
 {
     struct fffs_gc *gc = &fs->gc;
-    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift, address, run, buffer_bytes, size, room, padded;
+    uint32_t granule = (uint32_t)1 << fs->shape.granule_shift, address, run, buffer_bytes, size, padded;
     uint8_t *buffer = copy_buffer(fs, &buffer_bytes);
     int status = find_source(fs, move, gc->moved_bytes, &address, &run);
 
     if (status == FFFS_OK)
-        status = fffs_point_reserve(fs, &fs->moved, granule, &room);
+        status = reserve_copy(fs, move);
     if (status != FFFS_OK)
         return status;
     size = copy_size(fs, run, move->total - gc->moved_bytes, buffer_bytes);
@@ -675,7 +685,7 @@ static int add_batch(struct fffs *fs, struct item_batch *batch)
     if (status == FFFS_OK)
         status = fffs_log_txn_add(fs, batch->records, batch->count);
     for (i = 0; i < batch->count && status == FFFS_OK; i++)
-        status = fffs_commit_apply(fs, &batch->records[i], &batch->olds[i]);
+        fffs_commit_apply(fs, &batch->records[i], &batch->olds[i]);
     batch->count = 0;
     return status;
 }
@@ -785,7 +795,8 @@ static int victim_slice(struct fffs *fs)
         (void)commit_slice(fs);
     if (status == FFFS_COLLECT || status == FFFS_ERR_NO_SPACE) {
         drop_victim(fs); /* nothing is wrong with it: another time */
-        fs->gc.stuck = STUCK;
+        if (fs->gc.rate != 0) /* a levelled victim is only put off */
+            fs->gc.stuck = STUCK;
         return FFFS_GC_LOOKED;
     }
     give_up_victim(fs);

@@ -93,6 +93,17 @@ uint32_t fffs_segments_room(const struct fffs *fs)
 
 /* ---- Budget ---- */
 
+/* One n-th of the space is what collection can not pack: ends of segments where the next node does not fit weigh more in
+ * small ones, and where a transaction moves few files a segment takes few. */
+static uint32_t unpacked_share(const struct fffs *fs)
+{
+    if (fs->shape.segments < 8u)
+        return 16;
+    if (fffs_txn_limit(&fs->shape) < 4u && fs->shape.segments >= 16u)
+        return 4;
+    return fffs_segment_bytes(fs) >= 4096u ? 16u : 8u;
+}
+
 uint32_t fffs_capacity(const struct fffs *fs)
 {
     uint32_t segment = fffs_segment_bytes(fs);
@@ -102,8 +113,7 @@ uint32_t fffs_capacity(const struct fffs *fs)
     if (data <= spared)
         return 0;
     usable = data - spared;
-    /* What collection can not pack: ends of segments where the next node does not fit weigh more in small ones. */
-    usable -= usable / (segment >= 4096u || fs->shape.segments < 8u ? 16u : 8u);
+    usable -= usable / unpacked_share(fs);
     return usable > segment ? usable - segment : 0;
 }
 
@@ -136,16 +146,8 @@ static void weigh_one(struct fffs *fs, uint32_t segment, uint32_t bytes, int add
 }
 
 /* Spreads a run over the segments it lies in. Each step moves on by at least one sector. */
-static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add)
+static void weigh_run(struct fffs *fs, uint32_t address, uint32_t end, int add)
 {
-    uint32_t first = (uint32_t)fs->shape.first_sector << fs->shape.sector_shift;
-    uint32_t end = address + bytes;
-
-    if (add)
-        fs->used += bytes;
-    else
-        fs->used -= bytes;
-    address = address < first ? first : address;
     while (address < end) {
         uint32_t segment = fffs_segment_of(fs, address);
         uint32_t part = fffs_min(fffs_segment_high(fs, segment), end) - address;
@@ -155,6 +157,11 @@ static void weigh_run(struct fffs *fs, uint32_t address, uint32_t bytes, int add
     }
 }
 
+static void charge(struct fffs *fs, uint32_t bytes, int add)
+{
+    fs->used = add ? fs->used + bytes : fs->used - bytes;
+}
+
 static int weigh_parts(struct fffs *fs, const struct fffs_node *node, int add)
 {
     struct fffs_walk walk;
@@ -162,11 +169,27 @@ static int weigh_parts(struct fffs *fs, const struct fffs_node *node, int add)
 
     fffs_walk_begin(&walk);
     while ((status = fffs_walk_next(fs, node, &walk)) == 1) {
-        weigh_run(fs, walk.piece.address, fffs_piece_bytes(fs, node, &walk.piece), add);
-        if (walk.entered)
-            weigh_run(fs, walk.table.address, walk.table.bytes, add);
+        uint32_t bytes = fffs_piece_bytes(fs, node, &walk.piece);
+
+        charge(fs, bytes, add);
+        weigh_run(fs, walk.piece.address, walk.piece.address + bytes, add);
+        if (walk.entered) {
+            charge(fs, walk.table.bytes, add);
+            weigh_run(fs, walk.table.address, walk.table.address + walk.table.bytes, add);
+        }
     }
     return status;
+}
+
+uint32_t fffs_segments_run_begin(const struct fffs *fs, const struct fffs_record *record)
+{
+    uint32_t end = fffs_record_end(&fs->shape, record), footprint = fffs_record_footprint(&fs->shape, record);
+    uint32_t surely = record->len > 1u ? fffs_footprint_decode((uint8_t)(record->len - 1u)) << (fs->shape.sector_shift - 8u) : 0;
+    uint32_t first = (uint32_t)fs->shape.first_sector << fs->shape.sector_shift, begin, low;
+
+    begin = footprint < end - first ? end - footprint : first;
+    low = fffs_segment_low(fs, fffs_segment_of(fs, surely < end - begin ? end - surely - 1u : begin));
+    return begin < low ? low : begin;
 }
 
 int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add)
@@ -174,14 +197,14 @@ int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int
     uint8_t window[FFFS_NODE_WINDOW];
     struct fffs_node node;
     uint32_t end = fffs_record_end(&fs->shape, record);
-    uint32_t footprint = fffs_min(fffs_record_footprint(&fs->shape, record), end);
     int status = FFFS_OK;
 
     if ((fs->state & FFFS_STATE_WEIGHED) == 0 || !fffs_is_put(record))
         return FFFS_OK;
     if (record->head < fs->shape.first_sector || end > fffs_volume_bytes(&fs->shape))
         return fffs_corrupt();
-    weigh_run(fs, end - footprint, footprint, add);
+    charge(fs, fffs_min(fffs_record_footprint(&fs->shape, record), end), add);
+    weigh_run(fs, fffs_segments_run_begin(fs, record), end, add);
     if ((record->kind & FFFS_KIND_MULTI) != 0) {
         status = fffs_node_load(fs, record, &node, window, sizeof window);
         if (status == FFFS_OK)
@@ -411,7 +434,8 @@ int fffs_segments_levelling(const struct fffs *fs)
     return fs->gc.victim != FFFS_NONE16 && fs->gc.rate == 0;
 }
 
-static int open_next(struct fffs *fs, struct fffs_point *point)
+/* Opens the next segment in ring order that has `least` bytes. */
+static int open_next(struct fffs *fs, struct fffs_point *point, uint32_t least)
 {
     int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
     /* The last one of full size is the collector's, and one more while it moves a victim that gains nothing. */
@@ -423,7 +447,8 @@ static int open_next(struct fffs *fs, struct fffs_point *point)
         int status;
 
         segment = segment >= fs->shape.segments ? segment - fs->shape.segments : segment;
-        if (!is_free(fs, segment) || (spare && size_of(fs, segment) == fffs_segment_bytes(fs)))
+        if (!is_free(fs, segment) || size_of(fs, segment) < least ||
+            (spare && size_of(fs, segment) == fffs_segment_bytes(fs)))
             continue;
         status = try_open(fs, point, segment);
         if (status == 1)
@@ -459,6 +484,11 @@ static int extend(struct fffs *fs, struct fffs_point *point, uint32_t need)
 
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room)
 {
+    return fffs_point_reserve_on(fs, point, need, fffs_min(need, fffs_segment_bytes(fs)), room);
+}
+
+int fffs_point_reserve_on(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t least, uint32_t *room)
+{
     int status = fffs_segments_weigh(fs);
 
     if (status == FFFS_OK)
@@ -471,7 +501,7 @@ int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need,
         (status != FFFS_OK || point->limit - point->next < need || point->items > fffs_txn_limit(&fs->shape)))
         fffs_point_close(point);
     if (point->segment == FFFS_NONE16) {
-        status = open_next(fs, point);
+        status = open_next(fs, point, least);
         if (status == FFFS_OK)
             status = extend(fs, point, need);
         if (status != FFFS_OK)

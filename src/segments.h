@@ -35,6 +35,10 @@ uint32_t fffs_footprint_bytes(const struct fffs *fs, uint32_t bytes);
 
 /* Weights of all current records anew: the second pass of mount. Reads the nodes of put-multi records only. */
 int fffs_segments_weigh(struct fffs *fs);
+/* The address from which the weights count the run of a put record: its footprint, rounded up, may reach into the segment
+ * before the one that it begins in, and that segment may be erased and filled anew while the record lives. So what only the
+ * rounding brings there is not counted; a run that really begins in that stretch is not written as one run. */
+uint32_t fffs_segments_run_begin(const struct fffs *fs, const struct fffs_record *record);
 /* Adds a put record to the weights and the budget, or takes it away. Reads the node of a put-multi. */
 int fffs_segments_account(struct fffs *fs, const struct fffs_record *record, int add);
 /* After a writer was closed or discarded, or moves were committed: segments that neither another writer nor a file on the
@@ -57,6 +61,8 @@ uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
  * FFFS_COLLECT, or an error. Opens (and erases) the next segment in ring order when the open one is used up. The user's
  * point leaves one free segment to the collector. */
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room);
+/* The same; a segment that is opened for it has at least `least` bytes, so that all of a run which goes on there fits. */
+int fffs_point_reserve_on(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t least, uint32_t *room);
 /* Bytes left in the open segment, those that are still to be erased included; 0 when none is open. */
 uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point);
 /* Whether the collector is at a victim that it levels. */

@@ -543,10 +543,14 @@ TEST(check_finds_wrong_sums)
     uint32_t segment = fffs_segment_of(rig->fs, places.nodes[0] - 1);
     uint16_t weight = rig->config.segment_table[segment];
 
-    rig->config.segment_table[segment] = (uint16_t)(weight + 1);
+    rig->config.segment_table[segment] = (uint16_t)(weight + 1);    /* what a reader in place may have left */
+    rig_check(rig);
+    rig->config.segment_table[segment] = (uint16_t)(weight + 2);
     expect_finding(rig, 9, "a segment weighs more than its files");
+    rig->config.segment_table[segment] = (uint16_t)(weight - 1);
+    expect_finding(rig, 9, "a segment weighs less than its files");
     rig->config.segment_table[segment] = 0;
-    (void)fffs_check(rig->fs, NULL, NULL);
+    expect_finding(rig, 9, "a segment weighs less than its files");
     rig->config.segment_table[segment] = weight;
     rig_check(rig);
     rig->fs->used++;
