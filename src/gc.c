@@ -816,6 +816,14 @@ static uint32_t next_dead(const struct fffs *fs)
     return FFFS_NONE16;
 }
 
+/* Whether the point, when its open segment is used up, would have to erase. The victim itself is left to its last commit. */
+static int opens_dead(const struct fffs *fs, const struct fffs_point *point)
+{
+    uint32_t segment = fffs_point_next(fs, point);
+
+    return segment != FFFS_NONE16 && segment != fs->gc.victim && fffs_segment_is_dead(fs, segment);
+}
+
 static int erase_slice(struct fffs *fs, uint32_t segment, uint32_t largest)
 {
     uint32_t from = fffs_segment_erase_next(fs, segment), to;
@@ -872,9 +880,8 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
     dead = next_dead(fs);
     if (fs->gc.victim != FFFS_NONE16) {
         /* The segment that the moves go on in is erased in a slice of its own. */
-        if (fs->erased == 0 && dead != FFFS_NONE16 && dead != fs->gc.victim &&
-            fffs_point_room(fs, &fs->moved) < 2u * fs->config->scratch_bytes)
-            return erase_slice(fs, dead, largest_erase);
+        if (opens_dead(fs, &fs->moved) && fffs_point_room(fs, &fs->moved) < 2u * fs->config->scratch_bytes)
+            return erase_slice(fs, fffs_point_next(fs, &fs->moved), largest_erase);
         status = fffs_log_begin_change(fs);
         return status == FFFS_OK ? victim_slice(fs) : status;
     }
@@ -932,13 +939,15 @@ static uint32_t slice_bytes(const struct fffs *fs, const struct fffs_point *befo
  * may: it is not left to the call that also has to program. */
 static uint32_t erase_ahead(const struct fffs *fs)
 {
-    uint32_t segment = fffs_segment_bytes(fs);
-    int moves = fs->gc.victim != FFFS_NONE16 || fffs_segments_free(fs) < 2u;
+    uint32_t low = fffs_segment_bytes(fs) / 8u;
+    int user = fffs_point_room(fs, &fs->user) <= low;
+    int moved = fffs_point_room(fs, &fs->moved) <= low && (fs->gc.victim != FFFS_NONE16 || fffs_segments_free(fs) < 2u);
 
-    if (fs->erased > 0 || (fffs_point_room(fs, &fs->user) > segment / 8u &&
-                           (!moves || fffs_point_room(fs, &fs->moved) > segment / 8u)))
-        return FFFS_NONE16;
-    return next_dead(fs);
+    if (user && opens_dead(fs, &fs->user))
+        return fffs_point_next(fs, &fs->user);
+    if (moved && opens_dead(fs, &fs->moved))
+        return fffs_point_next(fs, &fs->moved);
+    return (user || moved) && fs->erased == 0 ? next_dead(fs) : FFFS_NONE16;
 }
 
 int fffs_gc_pace(struct fffs *fs, uint32_t heavy)

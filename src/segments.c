@@ -434,23 +434,37 @@ int fffs_segments_levelling(const struct fffs *fs)
     return fs->gc.victim != FFFS_NONE16 && fs->gc.rate == 0;
 }
 
-/* Opens the next segment in ring order that has `least` bytes. */
+/* The next segment behind `behind` others in ring order that the point may have, and that has `least` bytes. */
+static uint32_t next_free(const struct fffs *fs, const struct fffs_point *point, uint32_t least, uint32_t *behind)
+{
+    /* The last one of full size is the collector's, and one more while it moves a victim that gains nothing. */
+    int spare = point == &fs->user && fffs_segments_free(fs) < 2u + (uint32_t)fffs_segments_levelling(fs);
+
+    while (*behind < fs->shape.segments) {
+        uint32_t segment = fs->ring + (*behind)++;
+
+        segment = segment >= fs->shape.segments ? segment - fs->shape.segments : segment;
+        if (is_free(fs, segment) && size_of(fs, segment) >= least && (!spare || size_of(fs, segment) < fffs_segment_bytes(fs)))
+            return segment;
+    }
+    return FFFS_NONE16;
+}
+
+uint32_t fffs_point_next(const struct fffs *fs, const struct fffs_point *point)
+{
+    uint32_t behind = 0;
+
+    return next_free(fs, point, 1, &behind);
+}
+
 static int open_next(struct fffs *fs, struct fffs_point *point, uint32_t least)
 {
     int none = FFFS_COLLECT; /* or the error that kept a dead segment from being opened */
-    /* The last one of full size is the collector's, and one more while it moves a victim that gains nothing. */
-    int spare = point == &fs->user && fffs_segments_free(fs) < 2u + (uint32_t)fffs_segments_levelling(fs);
-    uint32_t i;
+    uint32_t behind = 0, segment;
 
-    for (i = 0; i < fs->shape.segments; i++) {
-        uint32_t segment = fs->ring + i;
-        int status;
+    while ((segment = next_free(fs, point, least, &behind)) != FFFS_NONE16) {
+        int status = try_open(fs, point, segment);
 
-        segment = segment >= fs->shape.segments ? segment - fs->shape.segments : segment;
-        if (!is_free(fs, segment) || size_of(fs, segment) < least ||
-            (spare && size_of(fs, segment) == fffs_segment_bytes(fs)))
-            continue;
-        status = try_open(fs, point, segment);
         if (status == 1)
             return FFFS_OK;
         if (status == FFFS_ERR_IO)

@@ -63,6 +63,8 @@ uint32_t fffs_segment_erase_next(const struct fffs *fs, uint32_t segment);
 int fffs_point_reserve(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t *room);
 /* The same; a segment that is opened for it has at least `least` bytes, so that all of a run which goes on there fits. */
 int fffs_point_reserve_on(struct fffs *fs, struct fffs_point *point, uint32_t need, uint32_t least, uint32_t *room);
+/* The segment that the point would open next, 0xFFFF none. When it is dead the call that opens it has to erase it. */
+uint32_t fffs_point_next(const struct fffs *fs, const struct fffs_point *point);
 /* Bytes left in the open segment, those that are still to be erased included; 0 when none is open. */
 uint32_t fffs_point_room(const struct fffs *fs, const struct fffs_point *point);
 /* Whether the collector is at a victim that it levels. */
