@@ -366,32 +366,55 @@ static int take_stride(const struct fffs *fs, struct reading *r, enum fffs_strid
 
 /* ---- Hints ---- */
 
+static void take_erased(struct fffs *fs, uint32_t first, uint32_t count)
+{
+    uint32_t i;
+
+    for (i = first; i < fs->shape.segments && i < first + count; i++) {
+        uint16_t *entry = &fs->config->segment_table[i];
+
+        if ((*entry & FFFS_SEGMENT_ERASED) != 0 || i == fs->user.segment || i == fs->moved.segment)
+            continue; /* no image of this library says so */
+        *entry |= FFFS_SEGMENT_ERASED;
+        fs->erased++;
+    }
+}
+
+/* A point in a segment that counts as erased, or that the other point is in, would be written over: it is not taken. */
+static void take_point(struct fffs *fs, struct fffs_point *point, uint32_t sector, uint32_t within)
+{
+    uint32_t address = (sector << fs->shape.sector_shift) + within, segment;
+
+    if (sector < fs->shape.first_sector || sector >= fs->shape.sectors || within >> fs->shape.sector_shift != 0)
+        return;
+    fffs_point_close(point);
+    segment = fffs_segment_of(fs, address);
+    if (segment == fs->user.segment || segment == fs->moved.segment ||
+        (fs->config->segment_table[segment] & FFFS_SEGMENT_ERASED) != 0)
+        return;
+    point->segment = (uint16_t)segment;
+    point->next = address;
+    point->limit = fffs_segment_low(fs, segment); /* erased is the piece that it stands in or behind */
+    do
+        point->limit = fffs_segment_piece(fs, segment, point->limit, FFFS_NO_ADDRESS);
+    while (point->limit < address);
+    point->items = 0;
+}
+
 /* The append points and erased segments that stand before a clean mark. */
 static void take_hint(struct fffs *fs, const struct fffs_record *record)
 {
-    uint32_t payload = fffs_control_payload(record), i;
+    uint32_t low = fffs_control_payload(record) & 0xFFFFu, high = fffs_control_payload(record) >> 16;
     uint8_t type = fffs_control_type(record);
-    struct fffs_point *point = type == FFFS_CTL_APPEND_USER ? &fs->user : &fs->moved;
-    uint32_t address = ((payload & 0xFFFFu) << fs->shape.sector_shift) + (payload >> 16);
 
-    if (type == FFFS_CTL_WEAR) {
-        fs->erases = payload;
-    } else if (type == FFFS_CTL_ERASED) {
-        for (i = payload & 0xFFFFu; i < fs->shape.segments && i < (payload & 0xFFFFu) + (payload >> 16); i++) {
-            fs->config->segment_table[i] |= FFFS_SEGMENT_ERASED;
-            fs->erased++;
-        }
-    } else if ((type == FFFS_CTL_APPEND_USER || type == FFFS_CTL_APPEND_GC) &&
-               (payload & 0xFFFFu) >= fs->shape.first_sector && (payload & 0xFFFFu) < fs->shape.sectors &&
-               payload >> 16 < (uint32_t)1 << fs->shape.sector_shift) {
-        point->segment = (uint16_t)fffs_segment_of(fs, address);
-        point->next = address;
-        point->limit = fffs_segment_low(fs, point->segment); /* erased is the piece that it stands in or behind */
-        do
-            point->limit = fffs_segment_piece(fs, point->segment, point->limit, FFFS_NO_ADDRESS);
-        while (point->limit < address);
-        point->items = 0;
-    }
+    if (type == FFFS_CTL_WEAR)
+        fs->erases = fffs_control_payload(record);
+    else if (type == FFFS_CTL_ERASED)
+        take_erased(fs, low, high);
+    else if (type == FFFS_CTL_APPEND_USER)
+        take_point(fs, &fs->user, low, high);
+    else if (type == FFFS_CTL_APPEND_GC)
+        take_point(fs, &fs->moved, low, high);
 }
 
 /* Forgets what hints told: no clean mark stands directly behind them. */
