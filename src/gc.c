@@ -85,20 +85,31 @@ static uint32_t live_bytes(const struct fffs *fs, uint32_t segment)
     return fffs_min(fill_of(fs, segment), 64u) * (bytes / 64u);
 }
 
+/* Bytes that the moves could take. */
+static uint32_t room_for_moves(const struct fffs *fs)
+{
+    return fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs);
+}
+
+/* Bytes that the moves of a victim take at most: it is begun only when they are there. */
+static uint32_t need_of(const struct fffs *fs, uint32_t victim)
+{
+    return live_bytes(fs, victim) + fffs_segment_bytes(fs) / 32u + fffs_min(fffs_segment_bytes(fs) / 8u, NODES_BYTES);
+}
+
 /* Bytes that the moves may still take beyond what lives in the victim; none when that may not find room at all. */
 static uint32_t room_beyond(const struct fffs *fs, uint32_t victim)
 {
-    uint32_t room = fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs);
-    uint32_t need = live_bytes(fs, victim) + fffs_segment_bytes(fs) / 32u +
-                    fffs_min(fffs_segment_bytes(fs) / 8u, NODES_BYTES);
+    uint32_t room = room_for_moves(fs), need = need_of(fs, victim);
 
     return room > need ? room - need : 0;
 }
 
-/* The closed segment whose collection gains most, at most `limit` 64ths of it live; 0xFFFF when there is none. */
+/* The closed segment whose collection gains most, at most `limit` 64ths of it live, among those that can be emptied to the
+ * end; 0xFFFF when there is none. Another would use up the spare for nothing. */
 static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
 {
-    uint32_t best = FFFS_NONE16, best_gain = 0, i;
+    uint32_t best = FFFS_NONE16, best_gain = 0, room = room_for_moves(fs), i;
 
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t bytes, fill;
@@ -107,7 +118,7 @@ static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
             continue;
         bytes = fffs_segment_high(fs, i) - fffs_segment_low(fs, i);
         fill = fill_of(fs, i);
-        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain) {
+        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain && room > need_of(fs, i)) {
             best_gain = (64u - fill) * (bytes / 64u);
             best = i;
         }
@@ -154,18 +165,39 @@ static uint32_t fill_limit(const struct fffs *fs, enum fffs_gc_mode mode)
     return mode == FFFS_GC_PRESSURE || fs->gc.wanted != 0 ? 60u : 48u;
 }
 
-/* The victim to choose next, 0xFFFF none: one that can not be emptied to the end would use up the spare for nothing. */
+/* The victim to choose next, 0xFFFF none. */
 static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
 {
-    uint32_t victim = fs->gc.stuck >= STUCK ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+    return fs->gc.stuck >= STUCK ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+}
 
-    return victim != FFFS_NONE16 && room_beyond(fs, victim) > 0 ? victim : FFFS_NONE16;
+/* Whether all that stands in the point's segment is dead, as after moves that were never committed. */
+static int holds_nothing(const struct fffs *fs, const struct fffs_point *point)
+{
+    return point->segment != FFFS_NONE16 && fs->config->segment_table[point->segment] == 0 &&
+           point->next > fffs_segment_low(fs, point->segment);
+}
+
+/* When no victim can be emptied: an open segment that holds nothing is as good as one, for an erase. 1: it was closed. */
+static int close_for_nothing(struct fffs *fs)
+{
+    struct fffs_point *point = holds_nothing(fs, &fs->moved) ? &fs->moved : &fs->user;
+
+    if (!holds_nothing(fs, point))
+        return 0;
+    fffs_point_close(point);
+    return 1;
+}
+
+static int can_make_room(const struct fffs *fs, enum fffs_gc_mode mode)
+{
+    return find_victim(fs, mode) != FFFS_NONE16 || holds_nothing(fs, &fs->moved) || holds_nothing(fs, &fs->user);
 }
 
 /* Bytes that appends could take, in 256ths of a sector. */
 static uint16_t free_room(const struct fffs *fs)
 {
-    uint32_t room = (fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs)) >> (fs->shape.sector_shift - 8u);
+    uint32_t room = room_for_moves(fs) >> (fs->shape.sector_shift - 8u);
 
     return (uint16_t)fffs_min(room, FFFS_NONE16);
 }
@@ -861,7 +893,7 @@ int fffs_gc_has_work(const struct fffs *fs)
     if (fs->failed != 0 || (fs->state & FFFS_STATE_WEIGHED) == 0)
         return 0;
     return fs->gc.victim != FFFS_NONE16 || rotation_is_near(fs) || next_dead(fs) != FFFS_NONE16 ||
-           level_due(fs) || (fffs_segments_free(fs) < free_goal(fs) && find_victim(fs, FFFS_GC_BACKGROUND) != FFFS_NONE16);
+           level_due(fs) || (fffs_segments_free(fs) < free_goal(fs) && can_make_room(fs, FFFS_GC_BACKGROUND));
 }
 
 int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_erase)
@@ -891,7 +923,7 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
         choose_level(fs);
         return FFFS_GC_LOOKED;
     }
-    if (fffs_segments_free(fs) >= free_goal(fs) || !choose_victim(fs, mode)) {
+    if (fffs_segments_free(fs) >= free_goal(fs) || (!choose_victim(fs, mode) && !close_for_nothing(fs))) {
         fs->gc.wanted = 0;
         return FFFS_GC_IDLE;
     }
@@ -904,7 +936,7 @@ int fffs_gc_make_room(struct fffs *fs, uint32_t segments)
 
     if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0) {
         /* What is promised here is what background slices then do: until that many are free, under the same limit. */
-        if (fs->gc.victim == FFFS_NONE16 && find_victim(fs, FFFS_GC_PRESSURE) == FFFS_NONE16)
+        if (fs->gc.victim == FFFS_NONE16 && !can_make_room(fs, FFFS_GC_PRESSURE))
             return FFFS_ERR_NO_SPACE;
         fs->gc.wanted = (uint16_t)segments;
         return FFFS_ERR_COLLECT_FIRST;

@@ -144,8 +144,9 @@ TEST(a_short_segment_is_no_spare)
 
 /* ---- Long runs ---- */
 
-/* 100,000 operations at this share of the capacity: the oracle compares, nothing drifts, the volume stays sound. */
-static void run_long(const struct rig_point *point, uint32_t percent)
+/* 100,000 operations at this share of the capacity, a remount after each `remounts`: the oracle compares, nothing drifts, the
+ * volume stays sound. */
+static void run_long(const struct rig_point *point, uint32_t percent, uint32_t remounts)
 {
     struct rng rng = { harness_seed() };
     struct rig *rig = rig_mounted(point);
@@ -176,7 +177,7 @@ static void run_long(const struct rig_point *point, uint32_t percent)
             oracle_put(&oracle, name, rig_data(seed), size);
         }
         if (rng_chance(&rng, 20)) { CHECK(fffs_gc_step(rig->fs, NULL, NULL) >= 0); }
-        if (i % 4999 == 4998) { rng_chance(&rng, 50) ? rig_remount(rig) : rig_restart(rig); }
+        if (i % remounts == remounts - 1) { rng_chance(&rng, 50) ? rig_remount(rig) : rig_restart(rig); }
         if (i % 9973 == 9972) { oracle_verify(&oracle, rig); }
     }
     oracle_verify(&oracle, rig);
@@ -190,10 +191,13 @@ static void run_long(const struct rig_point *point, uint32_t percent)
     rig_destroy(rig);
 }
 
-TEST_AT(long_run_at_50_percent) { harness_timeout(1500); run_long(point, 50); }
-TEST_AT(long_run_at_80_percent) { harness_timeout(1500); run_long(point, 80); }
-TEST_AT(long_run_at_90_percent) { harness_timeout(1500); run_long(point, 90); }
-TEST_AT(long_run_at_95_percent) { harness_timeout(1500); run_long(point, 95); }
+TEST_AT(long_run_at_50_percent) { harness_timeout(1500); run_long(point, 50, 4999); }
+TEST_AT(long_run_at_80_percent) { harness_timeout(1500); run_long(point, 80, 4999); }
+TEST_AT(long_run_at_90_percent) { harness_timeout(1500); run_long(point, 90, 4999); }
+TEST_AT(long_run_at_95_percent) { harness_timeout(1500); run_long(point, 95, 4999); }
+
+/* Moves that a stop leaves uncommitted use up room that must come back. */
+TEST_AT(remounts_in_the_middle_of_moves) { harness_timeout(1500); run_long(point, 90, 7); }
 
 /* ---- Wear ---- */
 
@@ -322,6 +326,7 @@ SUITE(space)
     RUN(a_short_segment_is_no_spare);
     RUN_MATRIX_OF(long_run_at_50_percent, RIG_SET_FEW | RIG_SET_TINY);
     RUN_MATRIX_OF(long_run_at_95_percent, RIG_SET_FEW | RIG_SET_TINY);
+    RUN_MATRIX_OF(remounts_in_the_middle_of_moves, RIG_SET_FEW | RIG_SET_TINY);
     RUN(wear_is_even_with_levelling);
     RUN(c69_hot_small_file_beside_static_data);
     RUN(erase_counts_are_kept);
