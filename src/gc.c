@@ -16,8 +16,8 @@
 #include "index_log.h"
 #include "segments.h"
 
-/* Internal result of moving: commit what was moved before going on. */
-enum { COMMIT_FIRST = 2 };
+/* Internal results of moving: commit what was moved before going on; or begin the victim again. */
+enum { COMMIT_FIRST = 2, BEGIN_AGAIN };
 
 /* What the nodes of files may take that lie in the victim in part only. */
 enum { NODES_BYTES = 192 };
@@ -85,10 +85,13 @@ static uint32_t live_bytes(const struct fffs *fs, uint32_t segment)
     return fffs_min(fill_of(fs, segment), 64u) * (bytes / 64u);
 }
 
-/* Bytes that the moves could take. */
+/* Bytes that the moves could take. Where no segment of full size is free they must do with the open one: spread over
+ * short ones too they could end in none being free for good. */
 static uint32_t room_for_moves(const struct fffs *fs)
 {
-    return fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs);
+    uint32_t room = fffs_point_room(fs, &fs->moved);
+
+    return fffs_segments_free(fs) == 0 ? room : room + fffs_segments_room(fs);
 }
 
 /* Bytes that the moves of a victim take at most: it is begun only when they are there. */
@@ -110,6 +113,8 @@ static uint32_t room_beyond(const struct fffs *fs, uint32_t victim)
 static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
 {
     uint32_t best = FFFS_NONE16, best_gain = 0, room = room_for_moves(fs), i;
+    /* A short victim brings no spare: its moves may not use up the last one. */
+    uint32_t room_of_short = fffs_segments_free(fs) < 2u ? fffs_point_room(fs, &fs->moved) : room;
 
     for (i = 0; i < fs->shape.segments; i++) {
         uint32_t bytes, fill;
@@ -118,7 +123,8 @@ static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
             continue;
         bytes = fffs_segment_high(fs, i) - fffs_segment_low(fs, i);
         fill = fill_of(fs, i);
-        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain && room > need_of(fs, i)) {
+        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain &&
+            need_of(fs, i) < (bytes < fffs_segment_bytes(fs) ? room_of_short : room)) {
             best_gain = (64u - fill) * (bytes / 64u);
             best = i;
         }
@@ -197,7 +203,7 @@ static int can_make_room(const struct fffs *fs, enum fffs_gc_mode mode)
 /* Bytes that appends could take, in 256ths of a sector. */
 static uint16_t free_room(const struct fffs *fs)
 {
-    uint32_t room = room_for_moves(fs) >> (fs->shape.sector_shift - 8u);
+    uint32_t room = (fffs_point_room(fs, &fs->moved) + fffs_segments_room(fs)) >> (fs->shape.sector_shift - 8u);
 
     return (uint16_t)fffs_min(room, FFFS_NONE16);
 }
@@ -565,21 +571,31 @@ static int still_current(struct fffs *fs)
 }
 
 /* Begins a file: loads its node; what was moved is committed first when the file may not fit behind it. */
+/* Whether a commit of a part of the victim could leave no way on: without a free segment a power cut takes the rest of the
+ * open one (I2), and neither it nor the victim would be dead. Uncommitted, the open one is. */
+static int strands(const struct fffs *fs)
+{
+    return fffs_segments_free(fs) == 0;
+}
+
 static int begin_file(struct fffs *fs, struct move *move)
 {
     struct fffs_gc *gc = &fs->gc;
-    uint32_t need;
+    uint32_t need, bound, limit = fffs_txn_limit(&fs->shape);
     int status = fffs_node_load(fs, &gc->file, &move->node, move->window, sizeof move->window);
 
     if (status == FFFS_OK)
         status = measure_move(fs, move);
     if (status != FFFS_OK || gc->moved_bytes > 0)
         return status;
-    need = move->total + 2u * fffs_node_bound(fs, move->node.bytes) +
+    bound = fffs_node_bound(fs, move->node.bytes);
+    need = move->total + ((uint32_t)1 << fs->shape.granule_shift) + bound +
            move->node.tables * (uint32_t)(2u * FFFS_TABLE_HEADER + FFFS_FILE_EXTENTS * 2u * FFFS_EXTENT_BYTES);
-    if (gc->items > 0 && (fffs_point_room(fs, &fs->moved) < need || gc->items >= fffs_txn_limit(&fs->shape) || fs->moved.items > fffs_txn_limit(&fs->shape))) {
+    if (!strands(fs)) /* some more: short ends are not worth a commit that may not get through */
+        need += bound;
+    if (gc->items > 0 && (fffs_point_room(fs, &fs->moved) < need || gc->items >= limit || fs->moved.items > limit)) {
         gc->file.head = 0; /* the cursor still points at it */
-        return COMMIT_FIRST;
+        return strands(fs) ? FFFS_ERR_NO_SPACE : COMMIT_FIRST;
     }
     if (gc->items == 0)
         gc->from = fs->moved.segment == FFFS_NONE16 ? 0 : fs->moved.next;
@@ -602,7 +618,9 @@ static int move_some(struct fffs *fs)
             if (status == 0) { /* deleted or replaced while it was copied: its copy is dead space */
                 gc->file.head = 0;
                 gc->cursor = (uint32_t)gc->file.slot + 1u;
-                return gc->items > 0 ? COMMIT_FIRST : FFFS_OK;
+                if (gc->items == 0)
+                    return FFFS_OK;
+                return strands(fs) ? BEGIN_AGAIN : COMMIT_FIRST; /* items follow one another without a gap */
             }
         } else {
             status = next_file(fs, &move);
@@ -804,6 +822,16 @@ static int commit_slice(struct fffs *fs)
     return FFFS_GC_COMMITTED;
 }
 
+/* Lets go of what was moved and not committed; the segment that it is in is as good as dead. */
+static void begin_again(struct fffs *fs)
+{
+    fs->gc.items = 0;
+    fs->gc.file.head = 0;
+    fs->gc.cursor = 0;
+    fffs_segments_settle_pending(fs);
+    (void)close_for_nothing(fs);
+}
+
 static int victim_slice(struct fffs *fs)
 {
     int status;
@@ -823,6 +851,12 @@ static int victim_slice(struct fffs *fs)
         return FFFS_GC_MOVED;
     if (status == COMMIT_FIRST)
         return commit_slice(fs);
+    if (status == BEGIN_AGAIN) {
+        begin_again(fs);
+        return FFFS_GC_LOOKED;
+    }
+    if (fs->gc.items > 0 && strands(fs))
+        fs->gc.items = 0; /* dead copies */
     if (fs->gc.items > 0 && fs->failed == 0 && commit_slice(fs) == FFFS_GC_ROTATED && fs->failed == 0)
         (void)commit_slice(fs);
     if (status == FFFS_COLLECT || status == FFFS_ERR_NO_SPACE) {
@@ -923,6 +957,9 @@ int fffs_gc_slice(struct fffs *fs, enum fffs_gc_mode mode, uint32_t largest_eras
         choose_level(fs);
         return FFFS_GC_LOOKED;
     }
+    /* The spare, begun for moves that were not committed, is wanted whole. */
+    if (fffs_segments_free(fs) == 0 && close_for_nothing(fs))
+        return FFFS_GC_LOOKED;
     if (fffs_segments_free(fs) >= free_goal(fs) || (!choose_victim(fs, mode) && !close_for_nothing(fs))) {
         fs->gc.wanted = 0;
         return FFFS_GC_IDLE;
