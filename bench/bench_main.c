@@ -135,8 +135,8 @@ struct phase {
 };
 
 static const struct phase phases[] = {
-    { "baseline", NULL, 0, { 0, 512 } },
-    { "churn", &bench_churn, 0, { 0, 512 } },
+    { "baseline", NULL, 0, { 0, 500 } },
+    { "churn", &bench_churn, 0, { 0, 500 } },
     { "smallfiles", &bench_smallfiles, 0, { 0, 1024 } },
     { "smallfiles-3300k", &bench_smallfiles, 3300000, { 1400, 1536 } }
 };
@@ -261,7 +261,7 @@ static void run_growth(struct session *session, const struct subject *subject, u
     struct run run;
     char phase[24], config[24];
     snprintf(phase, sizeof phase, "growth-%lu", (unsigned long)mib);
-    snprintf(config, sizeof config, "%s%s", subject->config, cache_entries > 512 ? "-all-cached" : "");
+    snprintf(config, sizeof config, "%s%s", subject->config, cache_entries > 500 ? "-all-cached" : "");
     if (choose(&run, session, subject, models[0].name, phase) != 0 || choose_mode(&run, 0) != 0)
         return;
     run.results.config = config;
@@ -276,7 +276,7 @@ static void run_all_growth(struct session *session)
 {
     for (uint32_t mib = 1; mib <= 64; mib *= 2) {
         run_growth(session, subject_find("fastffs", "minimal"), mib, 0);
-        run_growth(session, subject_find("fastffs", "default"), mib, 512);
+        run_growth(session, subject_find("fastffs", "default"), mib, 500);
         run_growth(session, subject_find("fastffs", "default"), mib, 5200);
     }
 }

@@ -366,7 +366,7 @@ README_ROWS = [
     ("worst stack of a call", "core", "stack"),
     ("worst stack of a call, smallest options", "smallest", "stack"),
     ("RAM `minimal` (4 MiB)", "minimal", "ram"),
-    ("`minimal`, each open file with its 72 B buffer", "minimal", "ram.open"),
+    ("`minimal`, each open file with its 64 B buffer", "minimal", "ram.open"),
     ("each open file, smallest options, 16 B buffer", "smallest", "ram.open"),
     ("RAM `default` (4 MiB, 500 files cached)", "default", "ram"),
     ("`default`, each open file with its 256 B buffer", "default", "ram.open"),

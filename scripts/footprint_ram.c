@@ -7,7 +7,7 @@
 
 #if FOOTPRINT_CONFIG == 0 /* minimal */
 #define SCRATCH FFFS_SCRATCH_MIN
-#define BUFFER 72
+#define BUFFER 64
 #elif FOOTPRINT_CONFIG == 3 /* smallest: with the options of footprint.py at their smallest */
 #define SCRATCH FFFS_SCRATCH_MIN
 #define BUFFER FFFS_FILE_BUFFER_MIN

@@ -21,6 +21,9 @@
 /* Collections in a row that a step of a writer waits for. */
 enum { COLLECT_TURNS = 16 };
 
+/* Of a larger buffer no more is used: a whole number of any granule. */
+enum { BUFFER_MOST = 32768 };
+
 static uint32_t granule_of(const struct fffs *fs)
 {
     return (uint32_t)1 << fs->shape.granule_shift;
@@ -44,8 +47,8 @@ static int check_flags(unsigned flags)
 /* The buffer then holds the file's last bytes before the node: small files are read whole by the open. */
 static void keep_window(struct fffs_file *file, const struct fffs_node *node)
 {
-    file->fill = node->tail == file->buffer ? node->tail_bytes : 0;
-    file->buffer_address = node->end - file->fill;
+    file->fill = (uint16_t)(node->tail == file->buffer ? node->tail_bytes : 0);
+    file->of.reader.address = node->end - file->fill;
 }
 
 static int open_reader(struct fffs *fs, struct fffs_file *file, const struct fffs_name *name)
@@ -60,7 +63,7 @@ static int open_reader(struct fffs *fs, struct fffs_file *file, const struct fff
         return status == 0 ? FFFS_ERR_NOT_FOUND : status;
     file->record = found.record;
     file->size = found.node.size;
-    file->stamp = found.node.stamp;
+    file->of.reader.stamp = found.node.stamp;
     file->name_length = found.node.name_length;
     keep_window(file, &found.node);
     if ((found.node.flags & FFFS_NODE_MULTI) == 0) {
@@ -76,14 +79,14 @@ static int place_writer(struct fffs *fs, struct fffs_file *file)
     uint8_t window[FFFS_NODE_WINDOW];
     struct fffs_found found;
     struct fffs_name name;
-    int status = fffs_name_set(fs, &name, file->name);
+    int status = fffs_name_set(fs, &name, file->of.writer.name);
 
     if (status == FFFS_OK)
         status = fffs_lookup(fs, &name, &found, window, sizeof window, 0);
     if (status < 0)
         return status;
     file->record = found.record;
-    file->seen = fs->changes;
+    file->of.writer.seen = fs->changes;
     if (status == 1) {
         file->slot = found.record.slot;
         return (file->flags & FFFS_EXCLUSIVE) != 0 ? FFFS_ERR_EXISTS : FFFS_OK;
@@ -99,7 +102,7 @@ static int open_writer(struct fffs *fs, struct fffs_file *file, const char *text
     int status = fffs_segments_weigh(fs);
 
     file->state = FFFS_FILE_WRITER;
-    file->name = text;
+    file->of.writer.name = text;
     file->name_length = (uint8_t)length;
     if (status == FFFS_OK)
         status = place_writer(fs, file);
@@ -113,8 +116,6 @@ static int open_writer(struct fffs *fs, struct fffs_file *file, const char *text
         return FFFS_ERR_EXISTS;
     fffs_builder_clear(&file->u.write);
     if (!fs->buffer_taken && config->write_buffer != NULL && config->write_buffer_bytes > file->buffer_bytes) {
-        file->buffer = (uint8_t *)config->write_buffer;
-        file->buffer_bytes = fffs_align_down(config->write_buffer_bytes, granule_of(fs));
         file->state |= FFFS_FILE_BORROWED;
         fs->buffer_taken = 1;
     }
@@ -129,8 +130,8 @@ static int begin_open(struct fffs *fs, struct fffs_file *file, void *buffer, uin
     if (fffs_buffer_in_use(fs, buffer, buffer_bytes))
         return FFFS_ERR_BUSY;
     memset(file, 0, sizeof *file);
-    file->own_buffer = file->buffer = (uint8_t *)buffer;
-    file->own_bytes = file->buffer_bytes = buffer_bytes;
+    file->buffer = (uint8_t *)buffer;
+    file->buffer_bytes = (uint16_t)fffs_min(buffer_bytes, BUFFER_MOST);
     return FFFS_OK;
 }
 
@@ -166,7 +167,7 @@ int fffs_file_open(struct fffs *fs, struct fffs_file *file, const char *text, un
         status = begin_open(fs, file, buffer, buffer_bytes);
     if (status != FFFS_OK)
         return status;
-    file->buffer_bytes = fffs_align_down(buffer_bytes, granule_of(fs));
+    file->buffer_bytes = (uint16_t)fffs_align_down(file->buffer_bytes, granule_of(fs));
     file->flags = (uint8_t)flags;
     status = open_writer(fs, file, text, name.length);
     if (status == FFFS_OK)
@@ -196,7 +197,7 @@ static int attach(struct fffs *fs, struct fffs_file *file)
     }
     if (status < 0)
         return status; /* flash did not answer: the version may well be there */
-    if (status == 0 || node.stamp != file->stamp || node.size != file->size) {
+    if (status == 0 || node.stamp != file->of.reader.stamp || node.size != file->size) {
         file->state |= FFFS_FILE_STALE;
         return FFFS_ERR_STALE;
     }
@@ -218,7 +219,7 @@ static int seek_extent(struct fffs *fs, struct fffs_file *file, uint32_t offset)
     if (offset >= file->u.read.start && offset < file->u.read.end)
         return FFFS_OK;
     status = fffs_node_load(fs, &file->record, &node, window, sizeof window);
-    if (status == FFFS_OK && node.stamp != file->stamp)
+    if (status == FFFS_OK && node.stamp != file->of.reader.stamp)
         status = fffs_corrupt();
     if (status == FFFS_OK)
         status = fffs_extent_find(fs, &node, offset, &piece);
@@ -234,13 +235,13 @@ static int seek_extent(struct fffs *fs, struct fffs_file *file, uint32_t offset)
 static int32_t read_some(struct fffs *fs, struct fffs_file *file, uint8_t *to, uint32_t bytes)
 {
     uint32_t address, run, inside;
-    int status = seek_extent(fs, file, file->position);
+    int status = seek_extent(fs, file, file->of.reader.position);
 
     if (status != FFFS_OK)
         return status;
-    address = file->u.read.address + (file->position - file->u.read.start);
-    run = fffs_min(bytes, file->u.read.end - file->position);
-    inside = address - file->buffer_address; /* wraps to a large number when before it */
+    address = file->u.read.address + (file->of.reader.position - file->u.read.start);
+    run = fffs_min(bytes, file->u.read.end - file->of.reader.position);
+    inside = address - file->of.reader.address; /* wraps to a large number when before it */
     if (inside < file->fill) {
         run = fffs_min(run, file->fill - inside);
         memcpy(to, file->buffer + inside, run);
@@ -251,12 +252,12 @@ static int32_t read_some(struct fffs *fs, struct fffs_file *file, uint8_t *to, u
         return status == FFFS_OK ? (int32_t)run : status;
     }
     file->fill = 0;
-    inside = fffs_min(file->buffer_bytes, file->u.read.end - file->position);
+    inside = fffs_min(file->buffer_bytes, file->u.read.end - file->of.reader.position);
     status = fffs_io_read(fs, address, file->buffer, inside);
     if (status != FFFS_OK)
         return status;
-    file->fill = inside;
-    file->buffer_address = address;
+    file->fill = (uint16_t)inside;
+    file->of.reader.address = address;
     memcpy(to, file->buffer, run);
     return (int32_t)run;
 }
@@ -274,14 +275,14 @@ int32_t fffs_file_read(struct fffs *fs, struct fffs_file *file, void *buffer, ui
     status = attach(fs, file);
     if (status != FFFS_OK)
         return status;
-    bytes = fffs_min(bytes, file->size - file->position);
+    bytes = fffs_min(bytes, file->size - file->of.reader.position);
     while (done < bytes) {
         int32_t part = read_some(fs, file, to + done, bytes - done);
 
         if (part < 0)
             return part;
         done += (uint32_t)part;
-        file->position += (uint32_t)part;
+        file->of.reader.position += (uint32_t)part;
     }
     return (int32_t)done;
 }
@@ -294,7 +295,7 @@ int32_t fffs_file_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, 
     if ((file->state & FFFS_FILE_WRITER) != 0)
         return FFFS_ERR_WRITE_ONLY;
     if (whence == FFFS_SEEK_CUR)
-        base = file->position;
+        base = file->of.reader.position;
     else if (whence == FFFS_SEEK_END)
         base = file->size;
     else if (whence != FFFS_SEEK_SET)
@@ -302,14 +303,14 @@ int32_t fffs_file_seek(struct fffs *fs, struct fffs_file *file, int32_t offset, 
     base += offset;
     if (base < 0 || base > (int64_t)file->size)
         return FFFS_ERR_INVALID;
-    file->position = (uint32_t)base;
+    file->of.reader.position = (uint32_t)base;
     return (int32_t)base;
 }
 
 int32_t fffs_file_tell(struct fffs *fs, struct fffs_file *file)
 {
     (void)fs;
-    return (int32_t)((file->state & FFFS_FILE_WRITER) != 0 ? file->size : file->position);
+    return (int32_t)((file->state & FFFS_FILE_WRITER) != 0 ? file->size : file->of.reader.position);
 }
 
 static int fill_info(struct fffs *fs, const struct fffs_node *node, struct fffs_info *info)
@@ -337,7 +338,7 @@ int fffs_file_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *i
         memset(info, 0, sizeof *info);
         info->size = file->size;
         info->name_length = file->name_length;
-        memcpy(info->name, file->name, file->name_length);
+        memcpy(info->name, file->of.writer.name, file->name_length);
         return FFFS_OK;
     }
     status = attach(fs, file);
@@ -345,11 +346,11 @@ int fffs_file_fstat(struct fffs *fs, struct fffs_file *file, struct fffs_info *i
         return status;
     /* Served from the buffer while it still holds the node as open read it. */
     if (file->fill >= FFFS_NODE_TRAILER + (uint32_t)file->name_length &&
-        file->buffer_address + file->fill == fffs_record_end(&fs->shape, &file->record)) {
-        node.end = file->buffer_address + file->fill;
+        file->of.reader.address + file->fill == fffs_record_end(&fs->shape, &file->record)) {
+        node.end = file->of.reader.address + file->fill;
         node.tail = file->buffer;
         node.tail_bytes = file->fill;
-        if (fffs_node_decode_trailer(&node) && node.stamp == file->stamp)
+        if (fffs_node_decode_trailer(&node) && node.stamp == file->of.reader.stamp)
             return fill_info(fs, &node, info);
     }
     status = fffs_node_load(fs, &file->record, &node, window, sizeof window);
@@ -389,6 +390,19 @@ static int abandon(struct fffs_file *file, int status)
 {
     file->error = (int8_t)status;
     return status;
+}
+
+/* The buffer that a writer fills: its own, or the volume's. */
+static uint8_t *buffer_of(const struct fffs *fs, const struct fffs_file *file)
+{
+    return (file->state & FFFS_FILE_BORROWED) != 0 ? (uint8_t *)fs->config->write_buffer : file->buffer;
+}
+
+static uint32_t buffer_room(const struct fffs *fs, const struct fffs_file *file)
+{
+    if ((file->state & FFFS_FILE_BORROWED) == 0)
+        return file->buffer_bytes;
+    return fffs_align_down(fffs_min(fs->config->write_buffer_bytes, BUFFER_MOST), granule_of(fs));
 }
 
 /* After FFFS_COLLECT. Where segments that count as free can not be opened time after time, flash can not be read. */
@@ -456,49 +470,51 @@ static int program(struct fffs *fs, struct fffs_file *file, const uint8_t *data,
 /* Bytes of a full buffer to program: up to a page boundary, so that later calls begin there. */
 static uint32_t flush_size(const struct fffs *fs, const struct fffs_file *file)
 {
-    uint32_t page = file->buffer_bytes >= 4096u ? 4096u : 256u;
+    uint32_t room = buffer_room(fs, file), page = room >= 4096u ? 4096u : 256u;
     uint32_t next = fs->user.segment == FFFS_NONE16 ? 0 : fs->user.next;
-    uint32_t past = (next + file->buffer_bytes) & (page - 1u);
+    uint32_t past = (next + room) & (page - 1u);
 
-    return past < file->buffer_bytes ? file->buffer_bytes - past : file->buffer_bytes;
+    return past < room ? room - past : room;
 }
 
 /* Programs the first `bytes` of the buffer and keeps the rest; after an error too, so that a close that must wait for a
  * collection goes on where it stopped. */
 static int flush(struct fffs *fs, struct fffs_file *file, uint32_t bytes)
 {
+    uint8_t *buffer = buffer_of(fs, file);
     uint32_t before = listed_end(file), done;
-    int status = program(fs, file, file->buffer, bytes);
+    int status = program(fs, file, buffer, bytes);
 
     done = listed_end(file) - before;
-    file->fill -= done;
-    memmove(file->buffer, file->buffer + done, file->fill);
+    file->fill = (uint16_t)(file->fill - done);
+    memmove(buffer, buffer + done, file->fill);
     return status;
+}
+
+/* Into the buffer; when that is full and more is to come it goes out. */
+static int fill_buffer(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t part, uint32_t bytes)
+{
+    int early = (file->state & FFFS_FILE_BORROWED) != 0 || bytes < buffer_room(fs, file);
+
+    memcpy(buffer_of(fs, file) + file->fill, data, part);
+    file->fill = (uint16_t)(file->fill + part);
+    return part < bytes ? flush(fs, file, early ? flush_size(fs, file) : file->fill) : FFFS_OK;
 }
 
 static int take_bytes(struct fffs *fs, struct fffs_file *file, const uint8_t *data, uint32_t bytes)
 {
-    int status;
+    uint32_t room = buffer_room(fs, file);
 
     while (bytes > 0) {
-        uint32_t part = fffs_min(bytes, file->buffer_bytes - file->fill);
+        uint32_t part = fffs_min(bytes, room - file->fill);
+        int status;
 
-        if (file->fill == 0 && bytes >= file->buffer_bytes) {
+        if (file->fill == 0 && bytes > room) {
             /* Past the buffer: one call for all whole granules. */
-            part = fffs_align_down(bytes, granule_of(fs));
-            if ((file->state & FFFS_FILE_BORROWED) != 0)
-                part = fffs_align_down(bytes, file->buffer_bytes);
+            part = fffs_align_down(bytes, (file->state & FFFS_FILE_BORROWED) != 0 ? room : granule_of(fs));
             status = program(fs, file, data, part);
         } else {
-            memcpy(file->buffer + file->fill, data, part);
-            file->fill += part;
-            status = FFFS_OK;
-            if (part < bytes) { /* full, and more to come */
-                uint32_t size = (file->state & FFFS_FILE_BORROWED) != 0 || bytes < file->buffer_bytes
-                                    ? flush_size(fs, file) : file->fill;
-
-                status = flush(fs, file, size);
-            }
+            status = fill_buffer(fs, file, data, part, bytes);
         }
         if (status != FFFS_OK)
             return status;
@@ -515,8 +531,8 @@ static uint32_t share_of(const struct fffs *fs, const struct fffs_file *file, ui
 
 static void set_share(struct fffs *fs, struct fffs_file *file, uint32_t share)
 {
-    fs->pending += share - file->reserved;
-    file->reserved = share;
+    fs->pending += share - file->of.writer.reserved;
+    file->of.writer.reserved = share;
 }
 
 /* Without inline collection a write is refused before anything of it is taken. */
@@ -546,7 +562,7 @@ int32_t fffs_file_write(struct fffs *fs, struct fffs_file *file, const void *dat
     if (bytes == 0)
         return 0;
     share = share_of(fs, file, file->size + bytes);
-    if (fs->used + fs->pending - file->reserved + share > fffs_capacity(fs))
+    if (fs->used + fs->pending - file->of.writer.reserved + share > fffs_capacity(fs))
         return FFFS_ERR_NO_SPACE;
     if ((fs->flags & FFFS_MOUNT_NO_INLINE_GC) != 0) {
         status = check_room(fs, file, bytes);
@@ -613,16 +629,16 @@ static int write_node(struct fffs *fs, struct fffs_file *file, struct fffs_recor
     memset(&plan, 0, sizeof plan);
     plan.point = &fs->user;
     plan.builder = &file->u.write;
-    plan.tail = file->buffer;
+    plan.tail = buffer_of(fs, file);
     plan.tail_bytes = file->fill;
-    plan.tail_room = file->buffer_bytes;
-    plan.meta = (const uint8_t *)file->name;
+    plan.tail_room = buffer_room(fs, file);
+    plan.meta = (const uint8_t *)file->of.writer.name;
     plan.meta_bytes = file->name_length;
     plan.name_length = file->name_length;
     plan.size = file->size;
     plan.stamp = fs->stamp;
     do {
-        if (file->seen != fs->changes && (file->state & FFFS_FILE_PLACED) == 0) {
+        if (file->of.writer.seen != fs->changes && (file->state & FFFS_FILE_PLACED) == 0) {
             status = place_writer(fs, file);
             if (status != FFFS_OK)
                 return status;
@@ -642,7 +658,7 @@ static int finish(struct fffs *fs, struct fffs_file *file, struct fffs_record *r
 {
     int status;
 
-    if (file->reserved == 0) { /* nothing was written: the node alone needs room */
+    if (file->of.writer.reserved == 0) { /* nothing was written: the node alone needs room */
         uint32_t share = share_of(fs, file, 0);
 
         if (fs->used + fs->pending + share > fffs_capacity(fs))
@@ -666,7 +682,7 @@ int fffs_file_finish(struct fffs *fs, struct fffs_file *file, uint16_t slot, uin
     file->state |= FFFS_FILE_PLACED;
     status = finish(fs, file, record);
     file->state &= (uint8_t)~FFFS_FILE_PLACED;
-    file->seen = fs->changes - 1u; /* a close by itself looks the name up again */
+    file->of.writer.seen = fs->changes - 1u; /* a close by itself looks the name up again */
     return status;
 }
 
@@ -679,7 +695,7 @@ static int commit(struct fffs *fs, struct fffs_file *file)
         return fs->failed;
     if (file->error != 0)
         return FFFS_ERR_ABANDONED;
-    status = file->seen != fs->changes ? place_writer(fs, file) : FFFS_OK;
+    status = file->of.writer.seen != fs->changes ? place_writer(fs, file) : FFFS_OK;
     if (status == FFFS_OK)
         status = finish(fs, file, &record);
     return status == FFFS_OK ? fffs_commit_put(fs, &record, &file->record) : status;

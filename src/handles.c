@@ -75,7 +75,7 @@ int fffs_buffer_in_use(const struct fffs *fs, const void *buffer, uint32_t bytes
     const struct fffs_file *at;
 
     for (at = fs->files; at != NULL; at = at->next)
-        if (overlaps(buffer, bytes, at->own_buffer, at->own_bytes))
+        if (overlaps(buffer, bytes, at->buffer, at->buffer_bytes))
             return 1;
     return overlaps(buffer, bytes, config->scratch, config->scratch_bytes) ||
            overlaps(buffer, bytes, config->segment_table, config->segment_table_entries * (uint32_t)sizeof(uint16_t)) ||
@@ -127,10 +127,10 @@ void fffs_handles_follow(struct fffs *fs, const struct fffs_record *old, uint32_
 
         /* A pinned reader of a place that collection has left holds on to that place. */
         if ((at->state & (FFFS_FILE_WRITER | FFFS_FILE_STALE)) != 0 || at->record.slot != old->slot ||
-            at->stamp != stamp || (at->pinned && !same))
+            at->of.reader.stamp != stamp || (at->pinned && !same))
             continue;
         at->record = *record;
-        at->stamp = new_stamp;
+        at->of.reader.stamp = new_stamp;
         at->state &= (uint8_t)~FFFS_FILE_LOST;
         at->fill = 0;
         at->u.read.start = at->u.read.end = 0;

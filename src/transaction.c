@@ -199,7 +199,7 @@ int fffs_transaction_put(struct fffs *fs, struct fffs_txn *txn, struct fffs_file
 {
     struct fffs_record record;
     struct seen seen;
-    int status = look(fs, txn, file->name, &seen);
+    int status = look(fs, txn, file->of.writer.name, &seen);
 
     if (status == FFFS_OK)
         status = check_files(fs, txn, &seen);
@@ -213,7 +213,7 @@ int fffs_transaction_put(struct fffs *fs, struct fffs_txn *txn, struct fffs_file
         return status;
     set_entry(txn, &record);
     txn->created = (int16_t)(txn->created + !seen.exists);
-    reserve(fs, txn, file->reserved);
+    reserve(fs, txn, file->of.writer.reserved);
     return fffs_file_discard(fs, file); /* the handle and its share; the bytes are the transaction's */
 }
 

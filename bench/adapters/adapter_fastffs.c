@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-enum { CACHE_ENTRIES = 512 };
+enum { CACHE_ENTRIES = 500 };
 
-const struct adapter_fastffs_setup adapter_fastffs_minimal = { 256, 0, 0, 72, 0, 0 };
+const struct adapter_fastffs_setup adapter_fastffs_minimal = { 256, 0, 0, 64, 0, 0 };
 const struct adapter_fastffs_setup adapter_fastffs_default = {
     512, CACHE_ENTRIES * FFFS_CACHE_ENTRY_BYTES, 0, 256, 0, 0
 };

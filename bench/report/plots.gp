@@ -93,7 +93,7 @@ set logscale xy
 array metric[5] = ["open a file, µs", "missing name, µs", "list all files, ms", "clean mount, ms", "free-space query, ms"]
 array column_of[5] = [2, 3, 4, 5, 6]
 array config[3] = ["minimal", "default", "default-all-cached"]
-array config_title[3] = ["no cache", "cache of 512 entries", "cache of 5,200 entries"]
+array config_title[3] = ["no cache", "cache of 500 entries", "cache of 5,200 entries"]
 array config_colour[3] = ["#e6550d", "#3182bd", "#08306b"]
 do for [kind in "files size"] {
     set output out."/growth_".kind.".svg"

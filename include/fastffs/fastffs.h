@@ -100,7 +100,8 @@ struct fffs_config {
      * than files: works, with log reads for what does not fit. FFFS_CACHE_FULL_BYTES: direct-mapped full table. */
     void *cache;
     uint32_t cache_bytes;
-    /* Optional write buffer, lent to one writer at a time: 4096 lets data go out in whole erase sectors. */
+    /* Optional write buffer, lent to one writer at a time: 4096 lets data go out in whole erase sectors. At most 32,768
+     * bytes of it are used, as of any buffer of a file. */
     void *write_buffer;
     uint32_t write_buffer_bytes;
     uint32_t flags;                   /* enum fffs_mount_flags */

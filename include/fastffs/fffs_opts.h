@@ -16,7 +16,7 @@
 
 /* Extents that an open writer keeps in RAM before it writes a table block. Range 3..28. 8 bytes each, per open file. */
 #ifndef FFFS_FILE_EXTENTS
-#define FFFS_FILE_EXTENTS 6
+#define FFFS_FILE_EXTENTS 5
 #endif
 
 /* Index records that one walk of the log collects at a time. Range 2..32. 8 bytes each, on the stack. */

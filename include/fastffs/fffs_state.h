@@ -139,25 +139,29 @@ struct fffs {
 struct fffs_file {
     struct fffs *fs;            /* NULL when not open */
     struct fffs_file *next;
-    uint8_t *buffer;            /* the handle's, or the volume's write buffer */
-    uint8_t *own_buffer;
-    const char *name;           /* writers */
-    uint32_t buffer_bytes;
-    uint32_t own_bytes;
-    uint32_t fill;              /* bytes in the buffer */
-    uint32_t buffer_address;    /* reader: flash address of the buffer's first byte */
-    uint32_t position;
+    uint8_t *buffer;            /* the caller's; a writer may borrow the volume's instead */
     uint32_t size;
-    uint32_t reserved;          /* writer: its share of fs->pending */
-    uint32_t seen;              /* writer: value of fs->changes when `record` was looked up */
-    uint32_t stamp;             /* reader: version */
     struct fffs_record record;  /* reader: its version; writer: the version to be replaced, head 0 none */
+    union {
+        struct {
+            uint32_t stamp;     /* version */
+            uint32_t position;
+            uint32_t address;   /* flash address of the buffer's first byte */
+        } reader;
+        struct {
+            const char *name;
+            uint32_t reserved;  /* its share of fs->pending */
+            uint32_t seen;      /* value of fs->changes when `record` was looked up */
+        } writer;
+    } of;
     union {
         struct {
             uint32_t address, start, end; /* the extent last used */
         } read;
         struct fffs_builder write;
     } u;
+    uint16_t buffer_bytes;      /* of the caller's, as far as they are used */
+    uint16_t fill;              /* bytes in the buffer */
     uint16_t slot;              /* writer: chosen slot */
     uint8_t name_length;
     uint8_t flags;              /* of open */
