@@ -2,7 +2,8 @@
  *
  * A model knows which contents each name may have. After a fault that struck a change it has several; the next full mount
  * shows one of them, and from then on only that is right. A driver that lies, a flipped bit or a worn-out part end what can be
- * promised: from there on only crashes, broken rules of the flash and calls without bound are findings. */
+ * promised: from there on only crashes, broken rules of the flash and calls without bound are findings. Nor are broken rules
+ * after a lie: where the mark of a session is not there, the next mount trusts what the clean mark before it tells (F7). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ struct machine {
     int armed;                  /* a fault is planned */
     int tainted;                /* a call failed in this session: changes may be refused */
     int lawless;                /* nothing is promised any more */
+    int lied;                   /* a lie of the driver was planned */
     int grown;                  /* what format would make now is another volume */
 };
 
@@ -129,6 +131,7 @@ static struct nor *make_device(const struct shape *shape)
     config.size_bytes = shape->size;
     config.granule_bytes = shape->granule;
     config.erase_bytes[0] = 256;
+    config.on_violation = NOR_COUNT;
     return nor_create(&config);
 }
 
@@ -446,7 +449,7 @@ static void step_fault(struct machine *m)
     unsigned mask = masks[dice & 3u];
 
     if (kind == NOR_FAULT_LIE)
-        m->lawless = 1;
+        m->lawless = m->lied = 1;
     nor_fault_at(m->nor, dice >> 2 & 31u, mask, kind, take(m));
     m->armed = 1;
 }
@@ -816,6 +819,12 @@ static void step(struct machine *m)
     }
 }
 
+static void judge_rules(const struct machine *m)
+{
+    if (nor_counts(m->nor)->violations > 0 && !m->lied)
+        fuzz_fail("a rule of the flash was broken");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct machine *m = &machine;
@@ -836,9 +845,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!m->mounted)
             break; /* damaged beyond: allowed where nothing is promised */
         step(m);
+        judge_rules(m);
     }
     m->flags = 0;
     restart(m);
+    judge_rules(m);
     lose_ram(m);
     return 0;
 }
