@@ -108,27 +108,41 @@ static uint32_t room_beyond(const struct fffs *fs, uint32_t victim)
     return room > need ? room - need : 0;
 }
 
-/* The closed segment whose collection gains most, at most `limit` 64ths of it live, among those that can be emptied to the
- * end; 0xFFFF when there is none. Another would use up the spare for nothing. */
-static uint32_t least_filled(const struct fffs *fs, uint32_t limit)
+/* Bytes that the collection of a segment gains; 0 when it is none to choose: it is open, fuller than `limit` 64ths, or can not be
+ * emptied to the end and would use up the spare for nothing. A short one brings no spare: it may not use up the last. */
+static uint32_t gain_of(const struct fffs *fs, uint32_t segment, uint32_t limit, uint32_t room, uint32_t room_of_short)
 {
-    uint32_t best = FFFS_NONE16, best_gain = 0, room = room_for_moves(fs), i;
-    /* A short victim brings no spare: its moves may not use up the last one. */
+    uint32_t bytes = fffs_segment_high(fs, segment) - fffs_segment_low(fs, segment), fill;
+
+    if (!can_be_victim(fs, segment))
+        return 0;
+    fill = fill_of(fs, segment);
+    if (fill > limit || need_of(fs, segment) >= (bytes < fffs_segment_bytes(fs) ? room_of_short : room))
+        return 0;
+    return (64u - fill) * (bytes / 64u);
+}
+
+/* The closed segment whose collection gains most behind `skip` others; 0xFFFF when there is none. */
+static uint32_t least_filled(const struct fffs *fs, uint32_t limit, uint32_t skip)
+{
+    uint32_t room = room_for_moves(fs), best = FFFS_NONE16, most = UINT32_MAX, last = FFFS_NONE16, i;
     uint32_t room_of_short = fffs_segments_free(fs) < 2u ? fffs_point_room(fs, &fs->moved) : room;
 
-    for (i = 0; i < fs->shape.segments; i++) {
-        uint32_t bytes, fill;
+    do {
+        uint32_t best_gain = 0;
 
-        if (!can_be_victim(fs, i))
-            continue;
-        bytes = fffs_segment_high(fs, i) - fffs_segment_low(fs, i);
-        fill = fill_of(fs, i);
-        if (fill <= limit && (64u - fill) * (bytes / 64u) > best_gain &&
-            need_of(fs, i) < (bytes < fffs_segment_bytes(fs) ? room_of_short : room)) {
-            best_gain = (64u - fill) * (bytes / 64u);
-            best = i;
+        best = FFFS_NONE16;
+        for (i = 0; i < fs->shape.segments; i++) {
+            uint32_t gain = gain_of(fs, i, limit, room, room_of_short);
+
+            if (gain > best_gain && (gain < most || (gain == most && i > last))) {
+                best_gain = gain;
+                best = i;
+            }
         }
-    }
+        most = best_gain;
+        last = best;
+    } while (skip-- > 0 && best != FFFS_NONE16);
     return best;
 }
 
@@ -171,10 +185,16 @@ static uint32_t fill_limit(const struct fffs *fs, enum fffs_gc_mode mode)
     return mode == FFFS_GC_PRESSURE || fs->gc.wanted != 0 ? 60u : 48u;
 }
 
-/* The victim to choose next, 0xFFFF none. */
+/* The victim to choose next, 0xFFFF none. Where one gained nothing its moves are the least filled again: another one then. */
 static uint32_t find_victim(const struct fffs *fs, enum fffs_gc_mode mode)
 {
-    return fs->gc.stuck >= STUCK ? FFFS_NONE16 : least_filled(fs, fill_limit(fs, mode));
+    uint32_t limit = fill_limit(fs, mode), victim = FFFS_NONE16;
+
+    if (fs->gc.stuck < STUCK)
+        victim = least_filled(fs, limit, fs->gc.stuck);
+    if (victim == FFFS_NONE16 && fs->gc.stuck > 0 && fs->gc.stuck < STUCK)
+        victim = least_filled(fs, limit, 0);
+    return victim;
 }
 
 /* Whether all that stands in the point's segment is dead, as after moves that were never committed. */
