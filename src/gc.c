@@ -615,7 +615,8 @@ static int begin_file(struct fffs *fs, struct move *move)
         need += bound;
     if (gc->items > 0 && (fffs_point_room(fs, &fs->moved) < need || gc->items >= limit || fs->moved.items > limit)) {
         gc->file.head = 0; /* the cursor still points at it */
-        return strands(fs) ? FFFS_ERR_NO_SPACE : COMMIT_FIRST;
+        /* A segment may hold one file more than a transaction takes: that commit has to be made all the same. */
+        return strands(fs) && gc->items < limit ? FFFS_ERR_NO_SPACE : COMMIT_FIRST;
     }
     if (gc->items == 0)
         gc->from = fs->moved.segment == FFFS_NONE16 ? 0 : fs->moved.next;
