@@ -322,11 +322,13 @@ TEST(erase_counts_are_kept)
 
 SUITE(space)
 {
+    unsigned some = harness_is_long() ? RIG_SET_ALL : RIG_SET_FEW | RIG_SET_TINY;
+
     RUN(a_refused_write_succeeds_after_collection);
     RUN(a_short_segment_is_no_spare);
-    RUN_MATRIX_OF(long_run_at_50_percent, RIG_SET_FEW | RIG_SET_TINY);
-    RUN_MATRIX_OF(long_run_at_95_percent, RIG_SET_FEW | RIG_SET_TINY);
-    RUN_MATRIX_OF(remounts_in_the_middle_of_moves, RIG_SET_FEW | RIG_SET_TINY);
+    RUN_MATRIX_OF(long_run_at_50_percent, some);
+    RUN_MATRIX_OF(long_run_at_95_percent, some);
+    RUN_MATRIX_OF(remounts_in_the_middle_of_moves, some);
     RUN(wear_is_even_with_levelling);
     RUN(c69_hot_small_file_beside_static_data);
     RUN(erase_counts_are_kept);
