@@ -22,7 +22,7 @@
 enum { COLLECT_TURNS = 16 };
 
 /* Of a larger buffer no more is used: a whole number of any granule. */
-enum { BUFFER_MOST = 32768 };
+#define BUFFER_MOST 32768u
 
 static uint32_t granule_of(const struct fffs *fs)
 {
